@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// Bound fills in what the hardware allows for the call of each row. Rows that did not end or whose
-// bench has another number of collectives than one get none, nor do calls without limits.
+// Bound sets the hardware bound of each row's call. A row gets none if it did not end, if its bench
+// does not have exactly one collective, or if its call has no limits.
 func Bound(ctx context.Context, s run.Spec, rows []Row) error {
 	type call struct {
 		collective, typ string

@@ -22,9 +22,9 @@ type Row struct {
 	BufferKind   string      `json:"buffer_kind,omitempty"`
 	Backpressure string      `json:"backpressure,omitempty"`
 	Result       *run.Result `json:"result,omitempty"`
-	Program      *Program    `json:"program,omitempty"`           // in place of Result: a program of another tool
-	Elems        int         `json:"elements_per_rank,omitempty"` // of several that are compared
-	Bound        unit.Time   `json:"hardware_bound_ps,omitempty"` // what the hardware allows to any algorithm, if Bound has found it
+	Program      *Program    `json:"program,omitempty"`           // instead of Result: a program of another tool
+	Elems        int         `json:"elements_per_rank,omitempty"` // if several numbers are compared
+	Bound        unit.Time   `json:"hardware_bound_ps,omitempty"` // the hardware bound of any algorithm, if Bound has found it
 	Error        string      `json:"error,omitempty"`             // why this run did not end
 	Err          error       `json:"-"`                           // the same as a type
 }

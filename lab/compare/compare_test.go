@@ -20,7 +20,7 @@ var ctx = context.Background()
 
 func TestCompare(t *testing.T) {
 	var streamed int
-	// The entry has a buffer_kind of its own, which must not hold against the comparison.
+	// The entry has a buffer_kind of its own, which the comparison must override.
 	rows, err := compare.Settings(ctx, run.Spec{Algorithm: "ring_allreduce_hbm", Ranks: 8, NElem: 1024}, func(compare.Row) { streamed++ })
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestCompareAlgorithms(t *testing.T) {
 	}
 }
 
-// No ccl.yaml knows an author's own algorithm, such as one of kernbench new project.
+// No ccl.yaml has an author's own algorithm, such as one of kernbench new project.
 func TestCompareWithoutEntry(t *testing.T) {
 	rows, err := compare.Settings(ctx, run.Spec{Algorithm: "lab_waits", Ranks: 3}, nil)
 	if err != nil || len(rows) != 6 {

@@ -18,10 +18,10 @@ import (
 	"kernbench/tl"
 )
 
-// Algorithms that a person might write, and algorithms that are wrong in ways that a loose
-// comparison of values forgives.
+// Algorithms that an author might write, and algorithms with mistakes that a loose comparison of
+// values does not find.
 
-// patternA is the guide's: odd ranks lose W.
+// patternA is a pattern of the guide: odd ranks have no W.
 var _ = algorithm.Register(algorithm.Algorithm{
 	Name: "lab_pattern_a", Collective: "barrier", Topology: "ring_1d",
 	Neighbors: func(rank, _ int, m map[tl.Dir]int) map[tl.Dir]int {
@@ -30,7 +30,7 @@ var _ = algorithm.Register(algorithm.Algorithm{
 		}
 		return m
 	},
-	// Even ranks greet both neighbours, odd ranks their right one.
+	// Even ranks send to both neighbours, odd ranks to the right one.
 	Kernel: func(c *tl.Context, a tl.Args) {
 		mine := c.Load(a.Shard(c.Rank()))
 		c.Send(tl.East, mine)
@@ -44,7 +44,7 @@ var _ = algorithm.Register(algorithm.Algorithm{
 	},
 })
 
-// patternB is the guide's skip ring: E leads two ranks on, and nothing leads back.
+// patternB is the guide's skip ring: E leads two ranks on, and no direction leads back.
 var _ = algorithm.Register(algorithm.Algorithm{
 	Name: "lab_pattern_b", Collective: "barrier", Topology: "none",
 	Neighbors: func(rank, world int, _ map[tl.Dir]int) map[tl.Dir]int {
@@ -57,8 +57,8 @@ var _ = algorithm.Register(algorithm.Algorithm{
 	},
 })
 
-// Lossy is a ring all-reduce that stops early: its last ranks' contributions go missing.
-// 13 of 256 are less than the 10 % that the tool of old forgave.
+// Lossy is a ring all-reduce that stops early: its last ranks' contributions go missing. 13 of 256
+// are within a tolerance of 10 %.
 func Lossy(c *tl.Context, a tl.Args) {
 	const lost = 13
 	mine := a.Shard(c.Rank())
@@ -89,7 +89,7 @@ var _ = algorithm.Register(algorithm.Algorithm{
 	},
 })
 
-// halved multiplies at the end, which no sum means.
+// halved multiplies the result by 0.5, which is not a sum.
 var _ = algorithm.Register(algorithm.Algorithm{
 	Name: "lab_halved", Collective: "all_reduce", Topology: "ring_1d",
 	Kernel: func(c *tl.Context, a tl.Args) {
@@ -98,7 +98,7 @@ var _ = algorithm.Register(algorithm.Algorithm{
 	},
 })
 
-// overflowing takes a detour through numbers that f16 does not have.
+// overflowing computes with intermediate values that f16 cannot hold.
 var _ = algorithm.Register(algorithm.Algorithm{
 	Name: "lab_overflow", Collective: "all_reduce", Topology: "ring_1d",
 	Kernel: func(c *tl.Context, a tl.Args) {

@@ -54,7 +54,7 @@ var (
 		tellAll(c, ready)
 		c.WaitUntil(ready, tl.GE, 1)
 	}))
-	// Meets is right.
+	// Meets has no mistake: it synchronizes all ranks.
 	Meets = registered("lab_meets", stageAndRead(func(c *tl.Context, ready tl.Signal) {
 		c.PipeBarrier()
 		tellAll(c, ready)
@@ -138,7 +138,7 @@ func stageWithAtomics(name string, meet func(c *tl.Context, words tl.Signal)) *a
 }
 
 var (
-	// CountsIn meets by fetch-adds whose values no rank uses.
+	// CountsIn synchronizes by fetch-adds whose values no rank uses.
 	CountsIn = stageWithAtomics("lab_counts_in", func(c *tl.Context, words tl.Signal) {
 		for peer := range c.WorldSize() {
 			c.FetchAdd(words.At(0), peer, 1)
@@ -154,7 +154,7 @@ var (
 		}
 		c.WaitUntil(words.At(0), tl.GE, int64(c.WorldSize()))
 	})
-	// LastGoesOn counts in, and its last rank does not wait.
+	// LastGoesOn synchronizes by fetch-adds, and its last rank does not wait.
 	LastGoesOn = stageWithAtomics("lab_last_goes_on", func(c *tl.Context, words tl.Signal) {
 		for peer := range c.WorldSize() {
 			c.FetchAdd(words.At(0), peer, 1)
@@ -163,7 +163,7 @@ var (
 			c.WaitUntil(words.At(0), tl.GE, int64(c.WorldSize()))
 		}
 	})
-	// Swaps meets by words that one rank sets and another takes back.
+	// Swaps synchronizes by words that one rank sets and another resets.
 	Swaps = stageWithAtomics("lab_swaps", func(c *tl.Context, words tl.Signal) {
 		for peer := range c.WorldSize() {
 			for c.CompareSwap(words.At(c.Rank()), peer, 0, 1) != 0 {
@@ -174,7 +174,7 @@ var (
 			}
 		}
 	})
-	// Locks passes a lock on its way, in which nothing conflicts.
+	// Locks takes and releases a lock without conflicts.
 	Locks = stageWithAtomics("lab_locks", func(c *tl.Context, words tl.Signal) { lockAndMeet(c, words) })
 	// LocksAndCounts performs one more operation if it had to retry.
 	LocksAndCounts = stageWithAtomics("lab_locks_and_counts", func(c *tl.Context, words tl.Signal) {

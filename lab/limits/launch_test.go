@@ -18,8 +18,8 @@ var started = []string{
 
 var ctx = context.Background()
 
-// TestProtocolsInTheLimits: limits of the machine know nothing of software; those of rings have its
-// latency and its flags, and the start stands beside them.
+// TestProtocolsInTheLimits: limits of the machine do not include software. Limits of rings include
+// its latency and flags. The start is reported separately.
 func TestProtocolsInTheLimits(t *testing.T) {
 	limits := func(sets ...string) (*limits.Limits, *limits.Limit) {
 		l, err := limits.Run(ctx, limits.Spec{
@@ -47,7 +47,8 @@ func TestProtocolsInTheLimits(t *testing.T) {
 	}
 }
 
-// TestRingsOfTheMachineArrive where rings are made, and what the user says goes before them.
+// TestRingsOfTheMachineArrive: rings are made with the settings of the machine, unless the user
+// overrides them.
 func TestRingsOfTheMachineArrive(t *testing.T) {
 	for _, tt := range []struct {
 		sets  []string

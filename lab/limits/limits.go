@@ -37,7 +37,7 @@ type Spec struct {
 	Step     unit.Bytes // what is added; one of the two is 0
 }
 
-// Limit is one limit of a collective, with what it comes from.
+// Limit is one limit of a collective, with its cause.
 type Limit = bound.Bound
 
 // Witness explains a limit.
@@ -56,7 +56,7 @@ const (
 	ByCompute  = bound.Compute
 	ByMemory   = bound.Memory
 
-	ByVector   = bound.Vector // and those below: of one algorithm, as it is configured
+	ByVector   = bound.Vector // this and those below: of one algorithm, as configured
 	ByFanOut   = bound.FanOut
 	BySlots    = bound.Slots
 	ByPipeline = bound.Pipelined
@@ -74,14 +74,14 @@ type Limits struct {
 	Ranks      int     `json:"ranks"`
 	PEs        []int32 `json:"-"` // by rank
 	Algorithm  string  `json:"algorithm"`
-	Rings      bool    `json:"rings"` // the algorithm uses nothing but rings, which limit it as they are configured
+	Rings      bool    `json:"rings"` // the algorithm communicates by rings only, whose configuration limits it
 	Type       string  `json:"type"`
 	Root       int     `json:"root"` // -1 where there is none
 
-	Reduces bool `json:"switches_reduce"` // switches combine what is loaded, which the limits allow for
-	Copies  bool `json:"switches_copy"`   // and copy what is stored
+	Reduces bool `json:"switches_reduce"` // switches combine loaded data, which the limits take into account
+	Copies  bool `json:"switches_copy"`   // switches copy stored data, likewise
 
-	Launch unit.Time `json:"launch_overhead_ps"` // of the algorithm in software: beside all limits
+	Launch unit.Time `json:"launch_overhead_ps"` // of the algorithm in software, not included in the limits
 
 	Rows  []Row    `json:"rows"`
 	Notes []string `json:"notes"`
@@ -89,20 +89,20 @@ type Limits struct {
 	MadeBy run.MadeBy `json:"made_by"`
 }
 
-// OfAlgorithm reports whether limits of the algorithm, as it is configured, are among those found.
+// OfAlgorithm reports whether the result has limits of the algorithm as configured.
 func (l *Limits) OfAlgorithm() bool {
 	return l.Rings || slices.ContainsFunc(l.Rows, func(r Row) bool {
 		return slices.ContainsFunc(r.Bounds, func(b Limit) bool { return b.Kind.OfAlgorithm() })
 	})
 }
 
-// Row is every limit at one size.
+// Row has every limit at one size.
 type Row struct {
 	Size  unit.Bytes `json:"size"`              // of a call, the numerator of algbw
 	Elems int        `json:"elements_per_rank"` // that each rank brings (broadcast, scatter: the root)
 
 	Bounds     []Limit   `json:"bounds"`
-	Hardware   unit.Time `json:"hardware_ps"`      // of the machine, whatever its rings
+	Hardware   unit.Time `json:"hardware_ps"`      // of the machine, for any algorithm
 	ByHardware Kind      `json:"hardware_binding"` // "": nothing limits it
 	Configured unit.Time `json:"as_configured_ps"` // with the algorithm's rings, too
 	Binding    Kind      `json:"as_configured_binding"`
@@ -110,8 +110,8 @@ type Row struct {
 	BusBW      float64   `json:"busbw_gbs"`
 }
 
-// Run finds the limits of a collective. The error is a mistake in the spec, or the interruption
-// by ctx, with which comes what was finished.
+// Run finds the limits of a collective. The error is a mistake in the spec, or the interruption by
+// ctx; then the finished rows are returned too.
 func Run(ctx context.Context, s Spec) (*Limits, error) {
 	what, err := sweep.FindCollective(s.Collective)
 	if err != nil {
@@ -157,7 +157,7 @@ func Run(ctx context.Context, s Spec) (*Limits, error) {
 	return l, nil
 }
 
-// target is a collective with what limits it on a machine.
+// target is a collective on a machine, with the solver of its limits.
 type target struct {
 	job    *run.Job
 	plan   *device.Plan // nil without an algorithm

@@ -12,12 +12,12 @@ import (
 	"kernbench/unit"
 )
 
-// trafficBudget is what the record of an algorithm may take.
+// trafficBudget is the most memory of an algorithm's record.
 const trafficBudget = 256 * unit.MiB
 
 // Transfers returns what an algorithm moves in a call, with results in place or in memory of their
-// own. It records the kernels of all ranks, and executes nothing. The error is why they cannot be
-// recorded: they ask, fail, or take too much memory.
+// own. It records the kernels of all ranks, and executes nothing. The error is the reason if they
+// cannot be recorded: they read values, fail, or need too much memory.
 func Transfers(ctx context.Context, x *run.Job, algorithm string, c collective.Call, inPlace bool) ([]bound.Transfer, error) {
 	job, err := x.Using(algorithm, nil)
 	if err != nil {

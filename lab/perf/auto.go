@@ -16,8 +16,8 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// isAuto reports whether a sweep chooses the algorithm by measurements, and finds the tuning table
-// with these.
+// isAuto reports whether a sweep chooses the algorithm by measurements. If so, it finds the tuning
+// table with them.
 func (p *perfPlan) isAuto() (bool, *algorithm.Tuning, error) {
 	names := p.spec.Algorithms
 	if len(names) > 1 && slices.Contains(names, algorithm.Auto) {
@@ -98,7 +98,7 @@ func (p *perfPlan) world(x *run.Job) int {
 	return cmp.Or(x.World(), x.Entries.Defaults().WorldSize, x.Machine.NumPEs())
 }
 
-// addTuned plans the rows that a table has the algorithms for.
+// addTuned plans the rows for which a table has algorithms.
 func (p *perfPlan) addTuned(ctx context.Context, tuning *algorithm.Tuning) error {
 	for _, settings := range sweep.Combinations(p.spec.Vary) {
 		x, err := p.load("", settings)
@@ -216,7 +216,7 @@ func (p *perfPlan) choose(ctx context.Context, row *algorithm.TuningRow, c colle
 func (p *perfPlan) isRight(ctx context.Context, t perfTarget) bool {
 	c, err := sweep.FewElements(p.what, t.Plan)
 	if err != nil {
-		return false // which targets asked before
+		return false // the targets were checked with the same call
 	}
 	x := t.Job.OneCall(c, sweep.FitsInPlace(p.what, c)).On(exec.Default(exec.Checking)).Verified(true)
 	j := sweep.Case{Job: x, What: p.what, Call: c}
@@ -233,7 +233,7 @@ func (p *perfPlan) isRight(ctx context.Context, t perfTarget) bool {
 }
 
 // Deciding returns the placement by which rows are compared with each other, as tune does: in place
-// if results can go there. It is nil if that did not come to its end, or is wrong.
+// if results can go there. It is nil if that run did not end, or is wrong.
 func (r *Row) Deciding() *sweep.Placement {
 	at := r.InPlace
 	if at == nil {

@@ -22,11 +22,11 @@ type Best struct {
 	Time      unit.Time       `json:"time_ps"`
 	BusBW     float64         `json:"busbw_gbs"`
 	Next      string          `json:"next,omitempty"`       // the second fastest, with its settings; "": no other one is right
-	NextTimes float64         `json:"next_times,omitempty"` // how many times as long that takes
+	NextTimes float64         `json:"next_times,omitempty"` // its time as a multiple of the fastest
 }
 
-// bests returns the fastest row of each call of which there are several, by ranks and size. Rows
-// compare by their deciding placement; of equals the first is the best.
+// bests returns the fastest row of each call that several rows measured, by ranks and size. Rows
+// compare by their deciding placement. Of equal rows the first is the best.
 func (s *Sweep) bests() []Best {
 	key := func(r *Row) string { return fmt.Sprint(r.Ranks, r.Type, r.RedOp, r.Root, r.Count) }
 	of := map[string][]*Row{}

@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// TestBest: each size has its fastest row, with the second fastest and how far that is behind.
+// TestBest: each size has its fastest row, with the second fastest and the ratio of their times.
 func TestBest(t *testing.T) {
 	s := perfOf("all_reduce", 4)
 	s.Algorithms, s.Min, s.Max, s.Factor = []string{"ring_allreduce", "ring_allreduce_chunked", "tree_allreduce"}, unit.KiB, 64*unit.KiB, 64

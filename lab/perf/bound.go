@@ -18,32 +18,32 @@ import (
 // machine with any algorithm.
 type Bound struct {
 	Us       *float64    `json:"bound_us"`       // nil: nothing limits it, or there is no clock
-	Fraction *float64    `json:"bound_fraction"` // of what the faster placement took; nil: none came to its end
-	Limit    limits.Kind `json:"bound_limit"`    // that it comes from; "": none
+	Fraction *float64    `json:"bound_fraction"` // of the time of the faster placement; nil: none ended
+	Limit    limits.Kind `json:"bound_limit"`    // the cause; "": none
 
 	HardwareUs       *float64    `json:"hardware_bound_us"`
 	HardwareFraction *float64    `json:"hardware_bound_fraction"`
 	HardwareLimit    limits.Kind `json:"hardware_bound_limit"`
 }
 
-// perfSolver knows the limits of one machine with its ranks, for all rows of all algorithms there.
+// perfSolver has the limits of one machine with its ranks, for all rows of all algorithms on it.
 type perfSolver struct {
 	topo   *conf.Topology
 	pes    []int32
 	solver *bound.Solver
 }
 
-// perfLimits is what the limits of one row depend on.
+// perfLimits has the inputs of the limits of one row.
 type perfLimits struct {
 	solver  *bound.Solver
 	job     *run.Job
 	plan    *device.Plan
-	options bound.Options // but for the pipeline, which is the call's
+	options bound.Options // except the pipeline, which depends on the call
 	call    collective.Call
 }
 
-// limits finds out what limits depend on for all rows of a target, but for their calls. Nothing
-// is compared with times that there are not.
+// limits finds the inputs of limits for all rows of a target, except their calls. Without a clock
+// there are no limits.
 func (p *perfPlan) limits(t *perfTarget) error {
 	if !p.spec.Bound && !p.extrapolates() || !p.sweep.Timed {
 		return nil
@@ -90,7 +90,7 @@ func (p *perfPlan) bound(ctx context.Context, r *Row) {
 	r.HardwareUs, r.HardwareFraction, r.HardwareLimit = r.against(limits.Binding())
 }
 
-// against returns a limit's time, and the ratio of the faster placement to it.
+// against returns a limit's time, and its ratio to the time of the faster placement.
 func (r *Row) against(limit *bound.Bound) (us, fraction *float64, kind limits.Kind) {
 	if limit == nil {
 		return nil, nil, ""
@@ -99,11 +99,11 @@ func (r *Row) against(limit *bound.Bound) (us, fraction *float64, kind limits.Ki
 		f := float64(limit.Time+r.Launch) / float64(at.Time)
 		fraction = &f
 	}
-	long := (limit.Time + r.Launch).Ns() / 1e3 // behind the same start as what was measured
+	long := (limit.Time + r.Launch).Ns() / 1e3 // after the same start as in the measurement
 	return &long, fraction, limit.Kind
 }
 
-// faster is the placement that took less, or nil if neither came to its end.
+// faster returns the placement with the shorter time, or nil if neither ended.
 func (r *Row) faster() (best *sweep.Placement) {
 	for _, at := range r.Placements() {
 		if at.Err == nil && at.Time > 0 && (best == nil || at.Time < best.Time) {

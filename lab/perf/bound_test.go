@@ -14,7 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// boundedSweep is a small one with a bound in each row.
+// boundedSweep is a small sweep with a bound in each row.
 func boundedSweep(collective string, ranks int) Spec {
 	return Spec{
 		Base:       run.Spec{Ranks: ranks, Sets: []string{"system.sips.count=2", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1"}},
@@ -31,8 +31,8 @@ func swept(t *testing.T, s Spec) *Sweep {
 	return sweep
 }
 
-// No row is faster than its bound, in whichever placement, and the bound is that of limits.Run for
-// the row's algorithm with the row's settings.
+// No row is faster than its bound, in either placement. The bound is that of limits.Run for the
+// row's algorithm with the row's settings.
 func TestPerfBounds(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -105,7 +105,7 @@ func TestPerfBounds(t *testing.T) {
 	}
 }
 
-// alone finds the limits of a row by themselves.
+// alone finds the limits of a row by limits.Run.
 func alone(t *testing.T, s *Spec, r *Row) *limits.Limits {
 	t.Helper()
 	base := s.Base
@@ -143,7 +143,7 @@ func TestPerfWithoutBounds(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(s *Spec)
-		want   Bound // whether there is a number at all
+		want   Bound // whether there is a number
 	}{
 		{"mock", func(s *Spec) { s.Base.Executor = mock.Name }, Bound{}},
 		{"one rank", func(s *Spec) { s.Base.Ranks = 1 }, Bound{}},
@@ -170,8 +170,8 @@ func TestPerfWithoutBounds(t *testing.T) {
 	}
 }
 
-// Algorithms and their settings share what is known of a machine; other ranks and other machines
-// do not.
+// Algorithms and settings share the solver of a machine. Other ranks and other machines have their
+// own.
 func TestPerfSolvers(t *testing.T) {
 	s := boundedSweep("all_reduce", 0)
 	s.Vary = []sweep.Variation{{Key: "defaults.world_size", Values: []string{"4", "8"}},

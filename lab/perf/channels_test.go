@@ -10,8 +10,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestChannels: a ring of 8 ranks takes 14 steps, each of which is longer by what few channels add
-// to a chunk. 64 KiB are worth two channels of 32 KiB.
+// TestChannels: a ring of 8 ranks takes 14 steps. Few channels add time to a chunk in each of them.
+// 64 KiB use two channels of 32 KiB.
 func TestChannels(t *testing.T) {
 	r, err := perf.Run(context.Background(), perf.Spec{
 		Base:       run.Spec{Topology: "dgx-a100", Sets: []string{"defaults.protocol=ll"}},
@@ -65,8 +65,8 @@ func TestChannelsInStep(t *testing.T) {
 	}
 }
 
-// TestChannelsAreRight: chunks that go in step have right results, at the sizes where they become
-// too long for it, too.
+// TestChannelsAreRight: chunks that move in lockstep have right results, also at the sizes where
+// they become too long for it.
 func TestChannelsAreRight(t *testing.T) {
 	for what, algorithm := range map[string]string{
 		"all_reduce": "ring_allreduce_chunked", "all_gather": "ring_allgather", "reduce_scatter": "ring_reduce_scatter",

@@ -7,7 +7,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestDue: an algorithm is measured if its line does not rule it out. A time that falls is no line.
+// TestDue: an algorithm is measured if its line does not rule it out. A time that falls with size
+// gives no line.
 func TestDue(t *testing.T) {
 	const earlier, size = unit.MiB, 4 * unit.MiB
 	fast := []sweep.Point{{Size: earlier / 4, Time: 6}, {Size: earlier, Time: 10}} // 26 at size

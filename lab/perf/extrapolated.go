@@ -18,7 +18,7 @@ type Extrapolated struct {
 	Error *float64      `json:"error"` // of such a line at the larger of the two: 0.01 is 1 % too long; nil: not known
 }
 
-// extrapolates reports whether some of the sizes are beyond those that are simulated.
+// extrapolates reports whether some sizes are larger than the simulated ones.
 func (p *perfPlan) extrapolates() bool {
 	return p.sweep.Timed && slices.ContainsFunc(p.sizes, func(s unit.Bytes) bool { return s > p.measuresTo() })
 }
@@ -57,14 +57,14 @@ func (p *perfPlan) divide() ([]*sweep.Case, *lines) {
 	return jobs, l
 }
 
-// lines extrapolates rows, each from those of its kind that ended before it.
+// lines extrapolates rows, each from earlier rows of its kind.
 type lines struct {
 	plan   *perfPlan
 	beyond map[*Row][]*sweep.Case
 	known  map[string][]sweep.Point
 }
 
-// lineOf names what rows of one line have in common.
+// lineOf returns the common properties of the rows of one line.
 func (p *perfPlan) lineOf(r *Row, inPlace bool) string {
 	if by := p.tuned[r]; by.line != "" {
 		return fmt.Sprint(by.line, inPlace)
@@ -115,7 +115,7 @@ func (p *perfPlan) extrapolate(r *Row, j *sweep.Case, points []sweep.Point) {
 	}
 }
 
-// least is the lower limit of a row, with its start in software; 0: not known.
+// least returns the lower limit of a row, with its start in software; 0: unknown.
 func (p *perfPlan) least(r *Row) unit.Time {
 	on, known := p.bounded[r]
 	if !known {

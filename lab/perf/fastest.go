@@ -14,14 +14,14 @@ import (
 	"kernbench/unit"
 )
 
-// A sweep that leaves the choice to what is measured has a contest at each size. Not all algorithms
-// take part in all of them. A line through the times of smaller sizes estimates the time, and an
+// A sweep that chooses the algorithm by measurement has a contest at each size. Not all algorithms
+// take part in all contests. A line through the times of smaller sizes estimates the time, and an
 // algorithm that will not win is not measured. Lines are renewed while that is cheap, so that an
-// algorithm that is slow for short vectors is not forgotten.
+// algorithm that is slow for short vectors is measured again.
 
 const (
-	// nearBest is how many times as long as the best of all an algorithm may be expected to take,
-	// and is measured all the same.
+	// nearBest is the largest ratio of an algorithm's expected time to the best one at which the
+	// algorithm is still measured.
 	nearBest = 1.5
 
 	// renewedBy is the factor between two sizes at which every algorithm is measured, up to
@@ -29,20 +29,20 @@ const (
 	renewedBy = 8
 	renewedTo = 16 * unit.MiB
 
-	// AutoMeasuresTo is the size up to which a sweep measures that leaves the choice to what is
-	// measured, unless its spec names another.
+	// AutoMeasuresTo is the size up to which a sweep that chooses by measurement simulates, unless
+	// its spec names another size.
 	AutoMeasuresTo = 64 * unit.MiB
 )
 
-// contest holds the rows of one call, of which one is shown.
+// contest has the rows of one call, of which the fastest is shown.
 type contest struct {
-	series string // what the call has in common with those of other sizes
+	series string // the properties that the call shares with other sizes
 	size   unit.Bytes
 	rows   []*Row
-	jobs   map[*Row][]*sweep.Case // those that decide come last
+	jobs   map[*Row][]*sweep.Case // the deciding ones come last
 }
 
-// contests sorts what is planned by calls, in the order of the plan.
+// contests groups the planned rows by call, in the order of the plan.
 func (p *perfPlan) contests() []*contest {
 	var all []*contest
 	at := map[string]*contest{}
@@ -142,7 +142,7 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 			return r, nil
 		}
 	}
-	if len(rows) < len(c.rows) { // those that cannot win are better than none
+	if len(rows) < len(c.rows) { // rows that cannot win are better than none
 		for _, r := range rows {
 			c.rows = slices.DeleteFunc(c.rows, func(other *Row) bool { return other == r })
 			delete(known, c.key(r))
@@ -154,7 +154,7 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 	return rows[0], nil
 }
 
-// sideBySide makes runs, and fails if ctx ends them or a kernel does not end.
+// sideBySide makes runs in parallel. It fails if ctx ends them or a kernel does not end.
 func (p *perfPlan) sideBySide(ctx context.Context, jobs []*sweep.Case, ended func(*sweep.Case, *sweep.Placement)) error {
 	var stalled error
 	sweep.SideBySide(ctx, jobs, p.spec.Memory, func(j *sweep.Case, as *sweep.Placement) {
@@ -166,7 +166,7 @@ func (p *perfPlan) sideBySide(ctx context.Context, jobs []*sweep.Case, ended fun
 	return cmp.Or(stalled, ctx.Err())
 }
 
-// set puts what was measured in its place.
+// set stores a measured placement in its row.
 func (r *Row) set(inPlace bool, as *sweep.Placement) {
 	if inPlace {
 		r.InPlace = as
@@ -177,8 +177,9 @@ func (r *Row) set(inPlace bool, as *sweep.Placement) {
 
 func (c *contest) key(r *Row) string { return c.series + " " + r.Algorithm + " " + r.Protocol }
 
-// due lists the rows that can win, and those whose line is to be renewed. A time that fell between
-// the last two sizes comes from a change of schedule. The line through them rules out no row.
+// due lists the rows that can win, and the rows whose line must be renewed. A time that fell
+// between the last two sizes comes from a change of schedule. The line through them rules out no
+// row.
 func (c *contest) due(known map[string][]sweep.Point) []*Row {
 	expected, best := make([]unit.Time, len(c.rows)), unit.MaxTime
 	for i, r := range c.rows {
@@ -199,14 +200,15 @@ func (c *contest) due(known map[string][]sweep.Point) []*Row {
 	return due
 }
 
-// rising reports whether the last two points give a line that a larger size can be read from.
+// rising reports whether the last two points give a rising line, from which the time of a larger
+// size can be read.
 func rising(points []sweep.Point) bool {
 	n := len(points)
 	return n >= 2 && points[n-2].Time <= points[n-1].Time
 }
 
-// expected is the row that is fastest by its line, with the time of that; nil if nothing is known
-// of any.
+// expected returns the row that is fastest by its line, and its expected time; nil if no row has a
+// line.
 func (p *perfPlan) expected(c *contest, known map[string][]sweep.Point) (best *Row) {
 	for _, r := range c.rows {
 		points, jobs := known[c.key(r)], c.jobs[r]

@@ -39,7 +39,7 @@ func TestFastestIsRight(t *testing.T) {
 	}
 }
 
-// TestFastestOfAll: what is shown is as fast as the best of all algorithms, or hardly slower.
+// TestFastestOfAll: the shown row is as fast as the best of all algorithms, or hardly slower.
 func TestFastestOfAll(t *testing.T) {
 	type machine struct {
 		topology string
@@ -77,7 +77,8 @@ func TestFastestOfAll(t *testing.T) {
 	}
 }
 
-// TestExtrapolated: what is too large to be simulated goes on from smaller sizes, and says so.
+// TestExtrapolated: sizes that are too large to simulate are extrapolated from smaller ones, and
+// marked.
 func TestExtrapolated(t *testing.T) {
 	s := perfOf("all_reduce", 8)
 	s.Base.Topology, s.Check, s.Algorithms = "dgx-a100", false, []string{"ring_allreduce_chunked", "direct_allreduce"}
@@ -113,7 +114,7 @@ func TestExtrapolated(t *testing.T) {
 	}
 }
 
-// TestNotBelowLimits: a line may lead below what the machine can do, and what is shown does not.
+// TestNotBelowLimits: a line may lead below the limits of the machine. The shown time does not.
 func TestNotBelowLimits(t *testing.T) {
 	s := perfOf("all_reduce", 8)
 	s.Base.Topology, s.Check, s.Algorithms, s.Bound = "dgx-h100", false, []string{"ring_allreduce_chunked"}, true
@@ -125,7 +126,7 @@ func TestNotBelowLimits(t *testing.T) {
 	}
 }
 
-// TestAutoExtrapolates: where the fastest is looked for, sizes from 64 MiB on are extrapolated.
+// TestAutoExtrapolates: with auto, sizes from 64 MiB on are extrapolated.
 func TestAutoExtrapolates(t *testing.T) {
 	s := perfOf("reduce_scatter", 8)
 	s.Base.Topology, s.Check, s.Algorithms = "dgx-h100", false, []string{"auto"}

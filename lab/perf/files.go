@@ -14,7 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// files takes the programs of other tools out of the algorithms of a spec.
+// files separates the programs of other tools from the algorithms of a spec.
 func files(s *Spec) (names []string) {
 	s.Algorithms = slices.DeleteFunc(slices.Clone(s.Algorithms), func(name string) bool {
 		foreign := plans.InPlaceOfAlgorithm(name)
@@ -26,8 +26,8 @@ func files(s *Spec) (names []string) {
 	return names
 }
 
-// addFile plans the rows of a program of another tool. They are timed here: their model is another
-// one, and a call takes milliseconds.
+// addFile plans the rows of a program of another tool. They are timed here, because they have
+// another model, and a call takes milliseconds.
 func (p *perfPlan) addFile(ctx context.Context, name string) error {
 	if err := p.row.Needs(exec.Clock); err != nil {
 		return fmt.Errorf("%s: a program of another tool is timed, and %w", name, err)
@@ -112,7 +112,7 @@ func (p *perfPlan) timeFile(ctx context.Context, l *plans.Loaded, row *Row) erro
 	return nil
 }
 
-// wrongOf counts the chunks that are wrong by the verdict; at least one if anything is wrong.
+// wrongOf returns the number of wrong chunks in a verdict, at least one if anything is wrong.
 func wrongOf(l *plans.Loaded) *int64 {
 	wrong := int64(0)
 	for _, c := range l.Verdict.Calls {

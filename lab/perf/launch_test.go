@@ -17,7 +17,8 @@ var started = []string{
 	"software.protocols.ll.efficiency=0.5", "software.protocols.simple.latency_ns=2984",
 }
 
-// TestPerfAddsTheLaunch, to times, to what bandwidths follow from, and to bounds: exactly.
+// TestPerfAddsTheLaunch checks that the launch is added exactly: to times, to the times of
+// bandwidths, and to bounds.
 func TestPerfAddsTheLaunch(t *testing.T) {
 	sweep := func(sets ...string) *perf.Sweep {
 		s := perfOf("all_reduce", 4)

@@ -20,7 +20,7 @@ import (
 // RoundingSpec is the sweep whose rounding is examined. Every run moves data.
 type RoundingSpec struct {
 	Spec
-	Inputs    []string // sets of package numerics, each in rows of its own; nil: the usual one
+	Inputs    []string // sets of package numerics, each in its own rows; nil: the default set
 	AllInputs bool
 }
 
@@ -39,7 +39,7 @@ type Rounding struct {
 	Notes      []string          `json:"notes"`
 
 	Planned int           `json:"rows_planned"`
-	Rows    []RoundingRow `json:"rows"` // that came to their end, in the order of the plan
+	Rows    []RoundingRow `json:"rows"` // that ended, in the order of the plan
 
 	MadeBy run.MadeBy `json:"made_by"`
 }
@@ -56,9 +56,9 @@ type RoundingRow struct {
 	Settings  []sweep.Setting `json:"settings"`
 	Inputs    string          `json:"inputs"`
 
-	*RoundingFound        // nil: the run did not come to its end
+	*RoundingFound        // nil: the run did not end
 	Note           string `json:"note,omitempty"` // why nothing was measured, or what is wrong with a result
-	Err            error  `json:"-"`              // what kept the run from its end
+	Err            error  `json:"-"`              // why the run did not end
 }
 
 // RoundingFound is the effect of rounding in a run, and in those with other chunks.
@@ -75,9 +75,9 @@ type RoundingFound struct {
 	Bits       string `json:"bits"`             // a letter per result of this call: equal letters for equal hashes
 
 	Chunkings      []Chunking `json:"chunkings"`       // the first is the call itself
-	ChunkingAgrees *bool      `json:"chunking_agrees"` // nil: there is no other to compare
+	ChunkingAgrees *bool      `json:"chunking_agrees"` // nil: there is only one chunking
 
-	Time  unit.Time `json:"time_ps"`     // as Perf has it; 0 without a clock
+	Time  unit.Time `json:"time_ps"`     // as in Perf; 0 without a clock
 	Moved int64     `json:"moved_bytes"` // between PEs, by rings and one-sided
 	Wrong int64     `json:"wrong"`       // elements without exactly one of each contribution
 }
@@ -219,9 +219,9 @@ func (p *numericsPlan) row(ctx context.Context, i int) *RoundingRow {
 	}
 	j := p.jobs[i/len(p.sets)]
 	if j == nil || j.Bytes == 0 {
-		return out // the note says why
+		return out // the note has the reason
 	}
-	// The tree of an element is larger than the element.
+	// The tree of an element needs more memory than the element.
 	if need := j.Bytes * unit.Bytes(1+treeBytes/j.Call.Type.Size()); need > p.spec.Memory {
 		out.Note = fmt.Sprintf("not examined: the data of all ranks and their trees need %v, more than --mem %v", need, p.spec.Memory)
 		return out
@@ -263,7 +263,7 @@ func (r *RoundingRow) Bad() bool {
 	return r.Err != nil || r.RoundingFound != nil && (r.Wrong > 0 || r.Beyond > 0)
 }
 
-// origin is the first event of a kind, if there is one.
+// origin returns the first event of a kind, or nil.
 func origin(e *oplog.Event) *Origin {
 	if e == nil {
 		return nil
@@ -272,8 +272,8 @@ func origin(e *oplog.Event) *Origin {
 	return &Origin{Rank: p.Rank, PE: p.PE, Op: p.Op, Line: p.Line, Time: p.Time, Element: e.Element, text: p.String()}
 }
 
-// elements is the number of a contribution's elements of which a result has the sum, and where in
-// the contribution they begin.
+// elements returns how many elements of a contribution a result has the sum of, and where in the
+// contribution they begin.
 func elements(what *collective.Collective, c collective.Call, rank int) (first, n int) {
 	for _, p := range what.Parts(nil, c, rank) {
 		return int(p.Base), p.N

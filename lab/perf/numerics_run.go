@@ -77,7 +77,7 @@ func (p *numericsPlan) find(ctx context.Context, j *sweep.Case, set *numerics.Se
 	return found, nil
 }
 
-// compare holds the elements that all chunkings have against each other.
+// compare compares the elements that all chunkings have.
 func (f *RoundingFound) compare() {
 	least, ran := len(f.Chunkings[0].bits), 0
 	for i := range f.Chunkings {
@@ -101,7 +101,7 @@ func (f *RoundingFound) compare() {
 	}
 }
 
-// digest is short: what differs by chance has other ones.
+// digest returns a short hash of a result.
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])
@@ -162,7 +162,7 @@ func sum(ctx context.Context, j *sweep.Case, x *run.Job, elems int, set *numeric
 	return s, nil
 }
 
-// take looks at the memory that a collective left behind.
+// take reads the memory after a collective.
 func (s *summed) take(data *oplog.Log, c *device.Call, trees bool) error {
 	g := &c.Groups[0]
 	size := g.Call.Type.Size()

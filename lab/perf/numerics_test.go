@@ -21,7 +21,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rounding is a small sweep over what rounding does.
+// rounding is a small sweep for rounding errors.
 func rounding(collective string, ranks int, algorithms ...string) perf.RoundingSpec {
 	s := perf.RoundingSpec{Spec: perfOf(collective, ranks)}
 	s.Algorithms, s.Types, s.Base.Executor = algorithms, []dtype.Type{dtype.BF16}, mock.Name
@@ -66,7 +66,7 @@ func TestNumericsOfTheLibrary(t *testing.T) {
 		for _, r := range looked(t, s).Rows {
 			where := strings.Join([]string{r.Algorithm, r.Type, r.RedOp, r.Inputs, r.Settings[0].Value}, " ")
 			if strings.HasPrefix(r.Algorithm, "lab_") {
-				if r.Algorithm == "lab_odd" && r.RoundingFound != nil { // of these tests, as the others of that name, and wrong
+				if r.Algorithm == "lab_odd" && r.RoundingFound != nil { // an algorithm of these tests that is wrong
 					if odd++; !r.Bad() || r.Incomplete == 0 || r.Wrong == 0 {
 						t.Errorf("%s passes: %+v", where, r.RoundingFound)
 					}
@@ -103,7 +103,7 @@ func TestNumericsOfTheLibrary(t *testing.T) {
 	}
 }
 
-// What is known of long sums of ones and of ranks, by a chain and by a tree.
+// Long sums of ones and of ranks have known errors, by a chain and by a tree.
 func TestNumericsFacts(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -145,8 +145,8 @@ func TestNumericsFacts(t *testing.T) {
 	}
 }
 
-// Whether all ranks have the same bits, and whether they depend on chunks, is in the order of
-// additions.
+// The order of additions decides whether all ranks have the same bits, and whether these depend on
+// chunks.
 func TestNumericsAgreement(t *testing.T) {
 	for _, tt := range []struct {
 		algorithm     string
@@ -186,8 +186,8 @@ func TestNumericsAgreement(t *testing.T) {
 	}
 }
 
-// Partial sums in f32 take twice the bytes, and more time than those, and make algorithms that sum
-// in different orders agree.
+// Partial sums in f32 take twice the bytes and more time. With them algorithms that sum in
+// different orders agree.
 func TestNumericsOfAccumulation(t *testing.T) {
 	s := rounding("all_reduce", 8, "ring_allreduce_chunked", "binomial_allreduce")
 	s.Base.Executor = sim.Name
@@ -236,7 +236,8 @@ func TestNumericsRefuses(t *testing.T) {
 	}
 }
 
-// Data that is too large is not looked at, and says so; an interruption leaves what was finished.
+// Data that are too large are not examined, and a note says so. An interruption keeps the finished
+// rows.
 func TestNumericsThatDoNotEnd(t *testing.T) {
 	s := rounding("all_reduce", 4)
 	s.Memory = 128 * unit.KiB
@@ -253,7 +254,7 @@ func TestNumericsThatDoNotEnd(t *testing.T) {
 	}
 }
 
-// Whatever is drawn, no result is farther off than the tree of its additions allows.
+// No result is farther off than the tree of its additions allows, for random calls.
 func TestNumericsNeverBeyondTheirBounds(t *testing.T) {
 	names := map[string][]string{
 		"all_reduce": {"ring_allreduce", "ring_allreduce_chunked", "bidirectional_ring_allreduce",

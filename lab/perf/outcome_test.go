@@ -24,8 +24,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// odd leaves results where the call says, but those of odd ranks unreduced, and takes no odd
-// number of elements.
+// odd stores results in the right place, but those of odd ranks unreduced. It accepts no odd number
+// of elements.
 var _ = algorithm.Register(algorithm.Algorithm{
 	Name: "lab_odd", Collective: "all_reduce", Topology: "none",
 	Kernel: func(c *tl.Context, a tl.Args) {
@@ -86,13 +86,13 @@ func TestPerfOfWhatAnAlgorithmRefuses(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	s.Algorithms, s.AllAlgorithms = nil, true // of all, those that take nothing are left out
+	s.Algorithms, s.AllAlgorithms = nil, true // of all algorithms, those that support no size are left out
 	all := measured(t, s)
 	if slices.Contains(all.Algorithms, "lab_bad_check") || !slices.Contains(all.Algorithms, "lab_odd") ||
 		!strings.Contains(strings.Join(all.Notes, "\n"), "lab_bad_check is left out: its Check panicked") {
 		t.Errorf("%q, %q", all.Algorithms, all.Notes)
 	}
-	for _, r := range all.Rows { // and of others, those sizes that they refuse
+	for _, r := range all.Rows { // and of other algorithms, the sizes that they refuse
 		if len(r.Placements()) == 0 || r.Algorithm == "lab_odd" && r.Size != 8 {
 			t.Errorf("%+v", r)
 		}
@@ -142,7 +142,7 @@ func TestPerfOfTooLittleMemory(t *testing.T) {
 	}
 }
 
-// A run that fails is in its row, and the others go on.
+// The error of a failed run is in its row, and the other runs continue.
 func TestPerfOfFaults(t *testing.T) {
 	s := perfOf("all_reduce", 4)
 	s.Algorithms = []string{"lab_waits", "lab_panics", "ring_allreduce"}
@@ -182,7 +182,7 @@ func TestPerfMemory(t *testing.T) {
 	}
 }
 
-// Every combination of what is varied, in the order of the flags, the last one fastest.
+// Every combination of the varied settings, in the order of the flags, the last one fastest.
 func TestPerfVaries(t *testing.T) {
 	s := perfOf("all_reduce", 4)
 	s.Algorithms = []string{"ring_allreduce", "tree_allreduce"}
@@ -218,7 +218,7 @@ func TestPerfVaries(t *testing.T) {
 	}
 }
 
-// Machines and worlds may differ from row to row: nothing is said of all of them then.
+// Machines and numbers of ranks may differ from row to row. Then the head of the table names none.
 func TestPerfVariesTheMachine(t *testing.T) {
 	s := perfOf("broadcast", 0)
 	s.Base.Topology, s.Check = "ahbm-cube", false
@@ -229,7 +229,7 @@ func TestPerfVariesTheMachine(t *testing.T) {
 	}
 }
 
-// Runs are independent of each other: side by side they come to what they come to alone.
+// Runs are independent of each other: in parallel they have the same results as alone.
 func TestPerfSideBySide(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	s := perfOf("all_reduce", 8)
@@ -282,7 +282,7 @@ var _ = bench.Register(bench.Program{
 	},
 })
 
-// What is finished is handed out, and listed, also when the rest is not.
+// Finished rows are handed out and listed, even if the sweep is interrupted.
 func TestPerfInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	s := perfOf("all_reduce", 8)

@@ -18,32 +18,32 @@ import (
 // Spec selects the measurements of one collective: every combination of the values in its lists, at
 // every size from Min to Max.
 type Spec struct {
-	// Base is the machine, the ranks, the seed, the executor and its fidelity; what else it says
-	// is not asked.
+	// Base has the machine, the ranks, the seed, the executor and its fidelity. Its other fields
+	// are ignored.
 	Base run.Spec
 
 	Ranks []int // how many take part, in turn; nil: Ranks of Base
 
 	Collective    string   // by its own name or that of nccl-tests
-	Algorithms    []string // entries of ccl.yaml or of the library, or auto alone; nil: one, as DefaultAlgorithm says
-	AllAlgorithms bool     // all of the library that perform it and can have these ranks
+	Algorithms    []string // entries of ccl.yaml or of the library, or auto alone; nil: DefaultAlgorithm
+	AllAlgorithms bool     // all of the library that perform it and support these ranks
 
 	Min, Max unit.Bytes // of a call, in the sense of nccl-tests
 	Factor   int        // from one size to the next; or
 	Step     unit.Bytes // what is added; one of the two is 0
 
 	Types    []dtype.Type  // nil: f32, as in nccl-tests
-	Ops      []tl.ReduceOp // nil: sum; not asked where nothing is reduced
-	Roots    []int         // nil: 0; not asked where there is no root
+	Ops      []tl.ReduceOp // nil: sum; ignored if the collective reduces nothing
+	Roots    []int         // nil: 0; ignored if the collective has no root
 	AllRoots bool
 
-	Iterations, Warmup int        // that the caller asked for, each of which takes the time of any other
+	Iterations, Warmup int        // as the caller set them; each iteration takes the same time
 	Check              bool       // move bytes, and judge every result by provenance and by value
-	Memory             unit.Bytes // contributions and results of all ranks up to which that is done
+	Memory             unit.Bytes // the most bytes of contributions and results of all ranks for which that is done
 
 	MeasureTo unit.Bytes // size up to which calls are simulated, and beyond extrapolated; 0: all, or AutoMeasuresTo
 
-	Bound bool // say beside each row how fast it could have been
+	Bound bool // add the bound to each row
 
 	Vary []sweep.Variation // settings of which every combination is measured
 
@@ -69,22 +69,22 @@ type Sweep struct {
 	Bound      bool       `json:"bound,omitempty"` // rows have one
 
 	Algorithms []string          `json:"algorithms"`
-	All        bool              `json:"-"`      // they are all that there are: rows of what one cannot do are left out
+	All        bool              `json:"-"`      // a sweep over all algorithms: rows that an algorithm does not support are left out
 	Varied     []sweep.Variation `json:"varied"` // Vary of the spec
 	Timed      bool              `json:"timed"`  // the executor has a clock
 	Notes      []string          `json:"notes"`
 
 	Sizes    []unit.Bytes `json:"-"`              // of the rows that are planned, ascending
 	Planned  int          `json:"rows_planned"`   // without those that are left out
-	Rows     []Row        `json:"rows"`           // that came to their end, in the order of the plan
+	Rows     []Row        `json:"rows"`           // that ended, in the order of the plan
 	Wrong    int64        `json:"wrong"`          // elements of all rows
-	Checked  bool         `json:"checked"`        // some row was
+	Checked  bool         `json:"checked"`        // at least one row was checked
 	AvgBusBW float64      `json:"avg_busbw_gbs"`  // of every row, each placement counting as one
 	Best     []Best       `json:"best,omitempty"` // of each call that several rows measured
 
 	MadeBy run.MadeBy `json:"made_by"`
 
-	bus        float64 // sum of BusBW of so many placements
+	bus        float64 // sum of BusBW over placements
 	placements int
 }
 
@@ -98,8 +98,8 @@ type Row struct {
 	Algorithm string          `json:"algorithm"`
 	Ranks     int             `json:"ranks"`
 	Protocol  string          `json:"protocol,omitempty"` // that auto chose without a table; "": as configured
-	Settings  []sweep.Setting `json:"settings"`           // what Vary made of them, in its order
-	Launch    unit.Time       `json:"launch_overhead_ps"` // of the call in software, which its times have in them
+	Settings  []sweep.Setting `json:"settings"`           // those of Vary, in its order
+	Launch    unit.Time       `json:"launch_overhead_ps"` // of the call in software, which its times include
 
 	OutOfPlace *sweep.Placement `json:"out_of_place"`
 	InPlace    *sweep.Placement `json:"in_place"` // nil: results cannot take the place of contributions
@@ -107,14 +107,15 @@ type Row struct {
 
 	Extrapolated *Extrapolated `json:"extrapolated,omitempty"` // nil: simulated
 
-	Note string `json:"note,omitempty"` // why nothing was measured or checked, or what shows again what is wrong
+	Note string `json:"note,omitempty"` // why nothing was measured or checked, or the command that reproduces a wrong result
 }
 
 // Run measures, and hands out what is known before the first row. Then it hands out the rows in
 // their order, each as soon as all rows up to it are complete. Either function may be nil. The
-// error is a mistake in the spec, or the interruption by ctx, with which comes what was finished. A
-// run that fails is in its row. Of a sweep over all algorithms, rows with data too large for the
-// machine are left out. Notes of the sweep name them; begin does not see notes of later runs.
+// error is a mistake in the spec, or the interruption by ctx; then the finished rows are returned
+// too. The error of a failed run is in its row. Of a sweep over all algorithms, rows with data too
+// large for the machine are left out. Notes of the sweep name them; begin does not see notes of
+// later runs.
 func Run(ctx context.Context, s Spec, begin func(*Sweep), row func(*Row)) (*Sweep, error) {
 	p, err := planPerf(ctx, &s)
 	if err != nil {
@@ -145,7 +146,7 @@ func Run(ctx context.Context, s Spec, begin func(*Sweep), row func(*Row)) (*Swee
 	return p.sweep, err
 }
 
-// add counts a row that came to its end.
+// add counts a row that has ended.
 func (s *Sweep) add(r *Row) {
 	s.Rows = append(s.Rows, *r)
 	for _, p := range r.Placements() {
@@ -160,7 +161,7 @@ func (s *Sweep) add(r *Row) {
 	}
 }
 
-// Placements lists what was measured of a row.
+// Placements lists the measured placements of a row.
 func (r *Row) Placements() []*sweep.Placement {
 	var all []*sweep.Placement
 	for _, p := range []*sweep.Placement{r.OutOfPlace, r.InPlace} {

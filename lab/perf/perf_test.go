@@ -22,14 +22,14 @@ import (
 
 var ctx = context.Background()
 
-// executors runs a test on each registered executor: all have what these tests ask for.
+// executors runs a test on each registered executor. All have the properties that these tests need.
 func executors(t *testing.T, f func(t *testing.T, executor string)) {
 	for _, x := range exec.Names() {
 		t.Run(x, func(t *testing.T) { f(t, x) })
 	}
 }
 
-// measured runs a sweep that must come to its end, and whose rows must come as they are listed.
+// measured runs a sweep that must end, and whose rows must come in the order of the list.
 func measured(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -55,7 +55,7 @@ func perfOf(collective string, ranks int) perf.Spec {
 	}
 }
 
-// Whatever the library has is measured, and right wherever its results go.
+// All algorithms of the library are measured, and right in both placements.
 func TestPerfOfTheLibrary(t *testing.T) {
 	rows := 0
 	for _, name := range []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "all_to_all_v",
@@ -69,7 +69,7 @@ func TestPerfOfTheLibrary(t *testing.T) {
 		}
 		for _, r := range sweep.Rows {
 			if strings.HasPrefix(r.Algorithm, "lab_") {
-				continue // of these tests, and wrong
+				continue // a wrong algorithm of these tests
 			}
 			rows++
 			if len(r.Placements()) == 0 {
@@ -94,7 +94,7 @@ func TestPerfOfTheLibrary(t *testing.T) {
 	}
 }
 
-// What nccl-tests counts, by hand: for 8 ranks, 1 KiB of f32.
+// The counts of nccl-tests, by hand, for 8 ranks and 1 KiB of f32.
 func TestPerfCounts(t *testing.T) {
 	for _, tt := range []struct {
 		collective string
@@ -148,7 +148,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// Whatever is asked for, rows are those sizes that have an element, rounded down to whole counts.
+// Rows are the requested sizes that have an element, rounded down to whole counts.
 func TestPerfSizesAreThoseAskedFor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"}).Draw(t, "collective")
@@ -187,8 +187,7 @@ func TestPerfSizesAreThoseAskedFor(t *testing.T) {
 	})
 }
 
-// A vector may be larger than what a PE can hold: what runs without a named algorithm takes
-// any.
+// A vector may be larger than the memory of a PE: the default algorithm supports any size.
 func TestPerfOfLargeVectors(t *testing.T) {
 	for _, name := range []string{"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "all_to_all_v", "broadcast"} {
 		s := perfOf(name, 2)

@@ -25,7 +25,7 @@ type perfPlan struct {
 	sweep *Sweep
 	rows  []*Row
 	jobs  []*sweep.Case                 // by row, two at most for each
-	apart map[*algorithm.Algorithm]bool // which can leave results in another place
+	apart map[*algorithm.Algorithm]bool // those that can store results in another place
 
 	solvers []perfSolver // of machines with their ranks
 	bounded map[*Row]perfLimits
@@ -39,7 +39,7 @@ type perfPlan struct {
 // perfTarget is an algorithm on a machine with its settings.
 type perfTarget struct {
 	sweep.Target
-	apart  bool       // results can go elsewhere than to the contributions
+	apart  bool       // results can be stored out of place
 	choice string     // protocol that auto tries; "": as configured
 	limits perfLimits // of no call yet
 }
@@ -238,7 +238,7 @@ func (p *perfPlan) withProtocols(t perfTarget) ([]perfTarget, error) {
 	return tried, nil
 }
 
-// describe writes into the head of the sweep the properties that all targets share.
+// describe sets the head of the sweep: the properties that all targets share.
 func (p *perfPlan) describe(t perfTarget) {
 	w := p.sweep
 	w.MadeBy.Add(t.Job.Machine.Topology().Fingerprint())
@@ -257,7 +257,7 @@ func (p *perfPlan) describe(t perfTarget) {
 	}
 }
 
-// targets lists every algorithm under every combination of what is varied.
+// targets lists every algorithm with every combination of the varied settings.
 func (p *perfPlan) targets() ([]perfTarget, error) {
 	var all []perfTarget
 	var out leftOut
@@ -290,14 +290,14 @@ func (p *perfPlan) targets() ([]perfTarget, error) {
 	return all, nil
 }
 
-// algorithms are those to measure, by name.
+// algorithms returns the names of the algorithms to measure.
 func (p *perfPlan) algorithms(settings []sweep.Setting) ([]string, error) {
 	switch {
 	case p.spec.AllAlgorithms && len(p.spec.Algorithms) > 0:
 		return nil, fmt.Errorf("algorithms %s, and all: one of the two", strings.Join(p.spec.Algorithms, ", "))
 	case p.spec.AllAlgorithms:
 		if _, err := p.load("", settings); err != nil {
-			return nil, err // it would keep each of them from its run
+			return nil, err // it would fail every run
 		}
 		return sweep.AlgorithmsOf(p.what.Name), nil
 	case len(p.spec.Algorithms) > 0:
@@ -315,13 +315,13 @@ func (p *perfPlan) load(algorithm string, settings []sweep.Setting) (*run.Job, e
 	return sweep.Load(&p.spec.Base, algorithm, settings)
 }
 
-// target makes an algorithm ready, on a device that is only asked whether it can be.
+// target makes an algorithm ready, on a device that only checks whether it is supported.
 func (p *perfPlan) target(name string, settings []sweep.Setting) (perfTarget, error) {
 	t, err := sweep.NewTarget(&p.spec.Base, p.what, name, settings)
 	return perfTarget{Target: t}, err
 }
 
-// note adds what the reader of the whole sweep should know, once.
+// note adds a note to the sweep, once.
 func (p *perfPlan) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(p.sweep.Notes, text) {
 		p.sweep.Notes = append(p.sweep.Notes, text)

@@ -10,11 +10,11 @@ import (
 	"kernbench/unit"
 )
 
-// accelerators are the presets of machines that people have, with what their files are to come to.
+// accelerators are the presets of real machines, with the figures that their files must give.
 var accelerators = []struct {
 	preset string
 	pes    int
-	ranks  int                // of the tests below, which need no more to come to the links
+	ranks  int                // of the tests below, enough to reach all kinds of links
 	link   float64            // GB/s of the narrowest link between two ranks
 	steps  map[string]lasting // of a ring there and back, as published, by protocol; nil: nothing is
 	sets   []string           // that let the links be the limit
@@ -39,7 +39,7 @@ var accelerators = []struct {
 // ns.
 type lasting struct{ hops, launch unit.Time }
 
-// nvlink is what NCCL reckons with, for 8 GPUs.
+// nvlink has the latencies of NCCL's model, for 8 GPUs.
 var nvlink = map[string]lasting{"ll": {14 * 600, 6600}, "ll128": {14 * 1900, 14000}, "simple": {14 * 3400, 8400}}
 
 // rails is the route between two hosts. Data for the next GPU of the other host go over NVLink
@@ -48,13 +48,13 @@ var rails = map[string]lasting{
 	"ll": {26*600 + 4*(2700+275), 6600}, "ll128": {26*1900 + 4*(4000+275), 14000}, "simple": {26*3400 + 4*(14000+275), 8400},
 }
 
-// alike is a machine of whose protocols nothing is known.
+// alike is a machine whose protocols all have the same latency.
 func alike(hops unit.Time) map[string]lasting {
 	return map[string]lasting{"ll": {hops, 0}, "ll128": {hops, 0}, "simple": {hops, 0}}
 }
 
-// TestLinkRates: many bytes come as fast as the links are, with the slots of the preset, and no
-// faster.
+// TestLinkRates: long messages reach the rate of the links, with the slots of the preset, and do
+// not exceed it.
 func TestLinkRates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too many messages for the race detector")
@@ -102,7 +102,7 @@ func TestHops(t *testing.T) {
 	}
 }
 
-// TestTiers: between two nodes, all NPUs of both at once are as fast as one pair is.
+// TestTiers: between two nodes, all pairs of NPUs at once are as fast as one pair.
 func TestTiers(t *testing.T) {
 	const algorithm = "recursive_halving_reduce_scatter" // begins with partners 8 apart
 	s := perfOf("reduce_scatter", 16)
@@ -118,7 +118,7 @@ func TestTiers(t *testing.T) {
 	}
 }
 
-// TestAcceleratorsAreRight: a result on each of them, with data, and on all of its PEs.
+// TestAcceleratorsAreRight: results are right on each of them, with data, on all of its PEs.
 func TestAcceleratorsAreRight(t *testing.T) {
 	seen := map[string]bool{}
 	for _, a := range accelerators {

@@ -11,7 +11,7 @@ import (
 	"kernbench/unit"
 )
 
-// TestRanks: several numbers of ranks are measured in turn, each as by itself.
+// TestRanks: several numbers of ranks in one sweep give the rows of separate sweeps.
 func TestRanks(t *testing.T) {
 	s := perfOf("all_reduce", 0)
 	s.Algorithms, s.Ranks, s.Bound = []string{"ring_allreduce", "tree_allreduce"}, []int{2, 8, 4}, true

@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// add plans the rows of a target: by type, operation and root, as nccl-tests goes through them,
-// and size.
+// add plans the rows of a target: by type, operation and root, in the order of nccl-tests, and
+// size.
 func (p *perfPlan) add(ctx context.Context, t perfTarget) error {
 	if err := p.measurable(ctx, &t); err != nil {
 		return err
@@ -63,8 +63,8 @@ func (p *perfPlan) roots(world int) ([]int, error) {
 	return p.spec.Roots, nil
 }
 
-// series plans a row for every size at which each rank has an element. Sizes that come to the
-// same count are one row.
+// series plans a row for every size at which each rank has an element. Sizes with the same count
+// are one row.
 func (p *perfPlan) series(t perfTarget, c collective.Call) error {
 	last, small := -1, 0
 	for _, size := range p.sizes {

@@ -9,8 +9,8 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// measure makes all runs, and hands out rows in the order of the plan. Rows that are finished when
-// ctx ends the rest come too.
+// measure makes all runs, and hands out rows in the order of the plan. If ctx ends it, rows that
+// are already finished are handed out too.
 func (p *perfPlan) measure(ctx context.Context, row func(*Row)) error {
 	left := make([]int, len(p.rows)) // runs of each row
 	jobs, lines := p.divide()

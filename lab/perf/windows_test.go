@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// TestLongWindows: parts of several tiles go side by side. Results are right. On a full mesh,
+// TestLongWindows: parts of several tiles move in parallel. Results are right. On a full mesh,
 // moving one part after the other would use one link of many. There, times are near to those of the
 // algorithms that stage nothing.
 func TestLongWindows(t *testing.T) {

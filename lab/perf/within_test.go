@@ -13,8 +13,8 @@ import (
 	"kernbench/unit"
 )
 
-// What perf measures is never below what bound says of the same ranks and sizes, for whatever the
-// library performs. The limits of each collective are there, and grow with size.
+// A time of perf is never below the limit of bound for the same ranks and size, for all collectives
+// of the library. Each collective has limits, and they grow with size.
 func TestPerfIsWithinBounds(t *testing.T) {
 	sets := []string{"system.sips.count=2", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "system.link.bw_gbs=64"}
 	for _, what := range collective.All() {
@@ -40,7 +40,7 @@ func TestPerfIsWithinBounds(t *testing.T) {
 				least[row.Size], last = row.Hardware, row.Hardware
 			}
 			if what == collective.Barrier {
-				return // it has no size to be measured at
+				return // it has no size
 			}
 			s, err := Run(context.Background(), Spec{
 				Base: base, Collective: what.Name, Algorithms: honest(what.Name), Min: unit.KiB, Max: 256 * unit.KiB, Factor: 16,
@@ -66,7 +66,7 @@ func TestPerfIsWithinBounds(t *testing.T) {
 	}
 }
 
-// honest lists the algorithms of a collective but for those of these tests, which are wrong.
+// honest lists the algorithms of a collective without those of these tests, which are wrong.
 func honest(collective string) []string {
 	return slices.DeleteFunc(sweep.AlgorithmsOf(collective),
 		func(name string) bool { return strings.HasPrefix(name, "lab_") || strings.HasPrefix(name, "nvls_") })

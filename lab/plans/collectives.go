@@ -25,7 +25,8 @@ type Performed struct {
 	Time       unit.Time  `json:"time_ps"`   // of each call, with its start in software
 }
 
-// perform gives each step that performs a collective the time that the library takes for it.
+// perform sets the time of each step that performs a collective: the time of the library's
+// algorithm.
 func (l *Loaded) perform(ctx context.Context, pl *plan.Plan) ([]Performed, error) {
 	var all []Performed
 	for rank := range pl.Ranks {
@@ -54,8 +55,8 @@ func (l *Loaded) perform(ctx context.Context, pl *plan.Plan) ([]Performed, error
 	return all, nil
 }
 
-// timed finds the time of a collective: that of the algorithm which is the fastest for the next
-// power of two.
+// timed returns the time of a collective, by the algorithm that is fastest at the next power of two
+// of its size.
 func (l *Loaded) timed(ctx context.Context, c *plan.Collective) (Performed, error) {
 	p := Performed{Collective: c.Name, Ranks: c.Ranks, Bytes: unit.Bytes(c.Bytes)}
 	if len(c.Ranks) < 2 {

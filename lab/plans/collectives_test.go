@@ -50,8 +50,8 @@ func traces(t *testing.T, world int, calls ...call) string {
 	return dir
 }
 
-// A collective takes what the library's fastest algorithm takes for it alone, between the last rank
-// that comes and the first that goes.
+// A collective takes the time of the library's fastest algorithm alone, from the arrival of the
+// last rank to the departure of the first.
 func TestCollectivesAreTimedByTheLibrary(t *testing.T) {
 	all := []int{0, 1, 2, 3}
 	var calls []call
@@ -65,7 +65,7 @@ func TestCollectivesAreTimedByTheLibrary(t *testing.T) {
 			t.Errorf("%+v: want an algorithm and a time", p)
 		}
 	}
-	if want := len(calls) - 1; len(r.Performed) != want { // both kinds of reduce_scatter are one
+	if want := len(calls) - 1; len(r.Performed) != want { // both forms of reduce_scatter count once
 		t.Errorf("%d different collectives, want %d", len(r.Performed), want)
 	}
 	if r.Time != sum {

@@ -8,7 +8,7 @@ import (
 	"kernbench/unit"
 )
 
-// Costs come from the machine where it knows them, and the others are named as guesses.
+// Costs come from the machine's file where it has them. The others are marked as estimates.
 func TestCostsOfTheMachine(t *testing.T) {
 	file := written(t, "ring_allreduce_chunked", 4, 16, 1)
 	for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestNetwork(t *testing.T) {
 	if !r.Network || r.Model.Flag != unit.Microsecond || len(r.Model.Hops) != 3 {
 		t.Errorf("two hosts: network %v, flags take %v, latencies %v", r.Network, r.Model.Flag, r.Model.Hops)
 	}
-	// Of the 14 steps of a chunk on its way round at least one in four crosses between hosts.
+	// Of a chunk's 14 steps around the ring, at least one in four crosses between hosts.
 	if late := 3 * (r.Model.Hops[2] - r.Model.Hops[0]); r.Time < inside.Time+late {
 		t.Errorf("two hosts take %v, one takes %v; want %v more at least", r.Time, inside.Time, late)
 	}

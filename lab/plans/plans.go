@@ -26,8 +26,8 @@ type Spec struct {
 	Sets     []string
 	Options  frontend.Options
 	Detail   *timing.Detail // nil: that of timing.Run
-	Protocol *plan.Protocol // in place of the program's own
-	InPlace  *bool          // nil: as the program allows, out of place if both
+	Protocol *plan.Protocol // instead of the program's own
+	InPlace  *bool          // nil: the placement of the program, out of place if it has both
 	Command  string
 }
 
@@ -37,7 +37,7 @@ type Loaded struct {
 	machine *machine.Machine
 	spec    Spec
 	inPlace bool
-	chosen  map[string]string // algorithms of collectives, by what they have in common
+	chosen  map[string]string // algorithms of collectives, by their common properties
 }
 
 // Foreign reports whether a file is of a format of another tool.
@@ -94,7 +94,7 @@ func Load(s Spec) (*Loaded, error) {
 	return l, err
 }
 
-// Multiprocessors is those of a GPU of a machine; 0: not known.
+// Multiprocessors is the number in a GPU of a machine; 0: unknown.
 func Multiprocessors(name string, sets []string) (int, error) {
 	topo, err := topology(name, sets)
 	if err != nil {
@@ -142,18 +142,18 @@ type Result struct {
 	Network        bool           `json:"network"`  // channels leave the innermost level of the machine's network
 	AlgBW          float64        `json:"algbw_gbs"`
 	BusBW          float64        `json:"busbw_gbs"`         // 0: the collective has no factor
-	Outside        string         `json:"outside,omitempty"` // of which limit of the file the size is
+	Outside        string         `json:"outside,omitempty"` // the limit of the file that excludes the size
 	Crowded        string         `json:"crowded,omitempty"` // frontend.Crowded: more thread blocks than multiprocessors
 	Deadlock       *judge.Stuck   `json:"deadlock,omitempty"`
 	Verdicts       []plan.Verdict `json:"verdicts"`
 	Model          timing.Model   `json:"model"`
-	Performed      []Performed    `json:"collectives,omitempty"` // that the program does not say how to perform
-	Changes        []Change       `json:"changes,omitempty"`     // what --what-if tried
+	Performed      []Performed    `json:"collectives,omitempty"` // without an algorithm in the program
+	Changes        []Change       `json:"changes,omitempty"`     // of --what-if
 	MadeBy         run.MadeBy     `json:"made_by"`
 	*timing.Result                // nil with a deadlock
 }
 
-// Note is what a table says of the call besides its figures.
+// Note is a remark about the call for a table.
 func (r *Result) Note() string {
 	switch {
 	case r.Deadlock == nil:
@@ -164,7 +164,7 @@ func (r *Result) Note() string {
 	return "hangs; " + r.Outside
 }
 
-// SizeError is why a program has no plan for a size.
+// SizeError is the reason why a program has no plan for a size.
 type SizeError struct{ Reason string }
 
 func (e *SizeError) Error() string { return e.Reason }
@@ -178,30 +178,30 @@ func (l *Loaded) Crowded() string {
 	return frontend.Crowded(l.Verdict.Program, l.machine.Topology().PE().SMs)
 }
 
-// In is the same program, called in place or not.
+// In returns the same program, called in place or out of place.
 func (l *Loaded) In(inPlace bool) *Loaded {
 	other := *l
 	other.inPlace = inPlace
 	return &other
 }
 
-// HangError is that a call does not end.
+// HangError is the error of a call that does not end.
 type HangError struct{ Stuck *judge.Stuck }
 
 func (e *HangError) Error() string { return "deadlock: " + e.Stuck.String() }
 
-// Hangs is the deadlock of a call as an error.
+// Hangs returns the deadlock of a call as an error.
 func (r *Result) Hangs() error { return &HangError{r.Deadlock} }
 
-// Only returns the size of the calls of a program whose files have it, and true; 0 if nothing says
-// which size that is.
+// Only returns the size of the calls of a program whose files have it, and true; the size is 0 if
+// the files do not determine it.
 func (l *Loaded) Only() (unit.Bytes, bool) {
 	p := l.Verdict.Program
 	return unit.Bytes(p.MaxBytes), p.Fixed || p.MinBytes > 0 && p.MinBytes == p.MaxBytes
 }
 
-// Time times a call of so many bytes of the larger of a rank's input and output; 0 is the size that
-// the files have. A call that hangs has a deadlock in place of a time.
+// Time times a call whose larger one of a rank's input and output has some bytes. With 0 it takes
+// the size of the files. The result of a call that hangs has a deadlock instead of a time.
 func (l *Loaded) Time(ctx context.Context, bytes unit.Bytes) (*Result, error) {
 	p := l.Verdict.Program
 	pl, broken := p.Plan(plan.Call{Bytes: int64(bytes), InPlace: l.inPlace, Depth: l.spec.Options.Depth,
@@ -258,7 +258,7 @@ func (l *Loaded) Time(ctx context.Context, bytes unit.Bytes) (*Result, error) {
 	return r, nil
 }
 
-// model is the costs of a protocol on the machine, as far as its file knows them.
+// model returns the costs of a protocol on the machine, as far as its file has them.
 func (l *Loaded) model(p plan.Protocol) timing.Model {
 	m := timing.Defaults(p)
 	name := [...]string{"simple", "ll", "ll128"}[p]

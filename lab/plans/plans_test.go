@@ -67,7 +67,7 @@ func TestInstancesGainWhatLinksCarry(t *testing.T) {
 	}
 }
 
-// The smallest call takes at least what it takes to launch it.
+// The smallest call takes at least the time of its launch.
 func TestFloor(t *testing.T) {
 	for _, topology := range []string{"dgx-h100", "mi300x-8", "dgx-a100"} {
 		if r := timed(t, written(t, "direct_allreduce", 4, 4, 1), topology, 64); r.Time < 5*unit.Microsecond {

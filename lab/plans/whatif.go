@@ -16,7 +16,7 @@ import (
 // Change is a call with one thing changed.
 type Change struct {
 	What  string    `json:"what"`
-	Flags string    `json:"flags,omitempty"` // that make it so; "": the file has to change
+	Flags string    `json:"flags,omitempty"` // that make the change; "": the file has to change
 	Time  unit.Time `json:"time_ps"`
 	Saved unit.Time `json:"saved_ps"` // less than 0: it is slower
 	Error string    `json:"error,omitempty"`
@@ -74,7 +74,7 @@ func (l *Loaded) WhatIf(ctx context.Context, r *Result, settings []string) ([]Ch
 	return out, nil
 }
 
-// try is a change that is to be tried.
+// try is a change to try.
 type try struct {
 	what, flags string
 	sets        []string
@@ -115,7 +115,8 @@ func protocol(name string) (plan.Protocol, error) {
 	return 0, fmt.Errorf("proto: found %q, want Simple, LL or LL128", name)
 }
 
-// list is each cost halved, each rate doubled, and what the program leaves open.
+// list returns the changes to try: each cost halved, each rate doubled, and the settings that the
+// program leaves open.
 func (l *Loaded) list(r *Result) (out []try) {
 	m := &r.Model
 	proto := strings.ToLower(r.Protocol)

@@ -10,7 +10,7 @@ import (
 	"kernbench/unit"
 )
 
-// Each change of the list takes the time that a run with its flags takes, and the best comes first.
+// Each change of the list has the time of a run with its flags, and the best comes first.
 func TestChangesAreWhatTheirFlagsMake(t *testing.T) {
 	ctx := context.Background()
 	file := written(t, "ring_allreduce_chunked", 4, 16, 2)
@@ -90,7 +90,7 @@ func TestChangesThatAreAskedFor(t *testing.T) {
 	}
 }
 
-// Of each rank the critical path adds up to its end, and waits and operations are parts of it.
+// The critical path of each rank adds up to the rank's end. Waits and operations are parts of it.
 func TestPathOfARank(t *testing.T) {
 	for _, file := range []string{written(t, "direct_allgather", 4, 4, 2), written(t, "tree_allreduce", 4, 4, 1)} {
 		for rank := plan.None; rank < 4; rank++ {

@@ -28,15 +28,15 @@ type Row struct {
 	GBs       float64   `json:"gb_per_s"`  // all bytes over that time
 	Published float64   `json:"published_ns,omitempty"`
 	Deviation float64   `json:"deviation_percent,omitempty"`
-	Note      string    `json:"note,omitempty"` // why it is far from what is published, where that is known
+	Note      string    `json:"note,omitempty"` // why it differs from the published figure, where that is known
 }
 
 // probe is a case: PE readers[i] reads the HBM slice of PE slices[i].
 type probe struct {
 	name, placement string
 	readers, slices []int
-	published       float64 // ns at 16 KiB on the default machine; 0 if nothing is
-	note            string  // of the difference to that
+	published       float64 // ns at 16 KiB on the default machine; 0 if unpublished
+	note            string  // on the difference to published
 }
 
 // probeBytes is the size at which figures for the default machine are published.
@@ -75,7 +75,7 @@ func Run(ctx context.Context, s run.Spec) ([]Row, error) {
 const oneSlice = "120 PEs behind one connection of 128 GB/s take 15360 ns, near what is published (93 % of a fair share of 144 GB/s); " +
 	"here 96 PEs are behind a connection of the cube's east side and 24 behind one of its south side"
 
-// probes are the cases that a machine has the places for.
+// probes returns the cases that fit a machine.
 func probes(m *machine.Machine) []probe {
 	per, inSIP := m.PEsPerCube(), m.PEsPerCube()*m.CubesPerSIP()
 	ps := []probe{{"own slice", "pe0 reads its own slice", []int{0}, []int{0}, 77, ""}}
@@ -122,8 +122,8 @@ func published(applies bool, ns float64) float64 {
 	return 0
 }
 
-// farthest is the pair of a PE in the first cube and one in the last cube of a SIP whose
-// round trip is longest.
+// farthest returns the pair of a PE in the first cube and one in the last cube of a SIP with the
+// longest round trip.
 func farthest(m *machine.Machine) (reader, slice int) {
 	per := m.PEsPerCube()
 	last := (m.CubesPerSIP() - 1) * per

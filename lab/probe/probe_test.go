@@ -21,8 +21,8 @@ func TestProbeAgainstPublished(t *testing.T) {
 			continue
 		}
 		if r.Note != "" {
-			// 96 PEs share the connection on the east side: what passes it, and no more than 5 %
-			// besides.
+			// 96 PEs share the connection on the east side. The time is that of their bytes, and at
+			// most 5 % more.
 			const funnel = 96 * probeBytes / 128.0
 			if ns := r.Time.Ns(); r.Case != "SIP on one slice" || ns < funnel || ns > 1.05*funnel || r.Published != 15650 {
 				t.Errorf("%s: %v, want %v ns and at most 5 %% more, beside 15650 published", r.Case, r.Time, funnel)
@@ -39,8 +39,8 @@ func TestProbeAgainstPublished(t *testing.T) {
 	}
 }
 
-// TestProbeFitsTheMachine: a machine is probed where it has places, and is not held
-// against figures of another.
+// TestProbeFitsTheMachine: the cases are those that fit the machine, and figures of another machine
+// are not printed.
 func TestProbeFitsTheMachine(t *testing.T) {
 	rows, err := Run(t.Context(), run.Spec{Topology: "ahbm-cube"})
 	if err != nil {

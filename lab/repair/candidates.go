@@ -24,7 +24,7 @@ type opKey struct {
 	dir  tl.Dir
 }
 
-// survey runs the kernels once more to see what they issue.
+// survey runs the kernels once more to collect their operations.
 func (s *search) survey() {
 	s.known = map[opKey]*op{}
 	spec := s.spec
@@ -67,13 +67,13 @@ func add[D comparable](dirs []D, d D) []D {
 	return append(dirs, d)
 }
 
-// candidate is an edit, and what it is called.
+// candidate is an edit, with its description.
 type candidate struct {
 	edit tl.Edit
 	what string
 }
 
-// candidates are the edits to try, the likeliest first.
+// candidates returns the edits to try, the likeliest first.
 func (s *search) candidates() []candidate {
 	var all []candidate
 	on := func(o *op, e tl.Edit, format string, args ...any) {
@@ -160,7 +160,7 @@ func (s *search) candidates() []candidate {
 	return all
 }
 
-// rank puts what ranks are stuck at before the rest.
+// rank puts the operations at which ranks are stuck before the others.
 func (s *search) rank(o *op) int {
 	if s.hang != nil && slices.ContainsFunc(s.hang.Blocked, func(b fault.Blocked) bool { return b.Line == o.line }) {
 		return 0
@@ -175,7 +175,7 @@ func (s *search) ringOps() []*op {
 	})
 }
 
-// payloads are the types and shapes that are sent.
+// payloads returns the types and shapes of messages.
 func (s *search) payloads(sends []*op) []*op {
 	var all []*op
 	for _, o := range sends {
@@ -186,8 +186,8 @@ func (s *search) payloads(sends []*op) []*op {
 	return all
 }
 
-// shortBy are changes to the value of a wait: to what its word holds on a rank that is stuck, and
-// by one.
+// shortBy returns changes of the value of a wait: to the value of its word on a stuck rank, and by
+// one.
 func (s *search) shortBy(o *op) []int64 {
 	by := []int64{}
 	if s.hang != nil {

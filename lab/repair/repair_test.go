@@ -32,7 +32,7 @@ func mustFind(name string) *algorithm.Algorithm {
 	return a
 }
 
-// reduce is a ring all-reduce, with what each step does given.
+// reduce is a ring all-reduce whose steps are a parameter.
 func reduce(step func(c *tl.Context, current tl.Tensor, acc tl.Tensor) tl.Tensor) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		mine := a.Shard(c.Rank())
@@ -90,7 +90,7 @@ var (
 	})
 )
 
-// gather is an all-gather over a window, whose ranks put what they have and wait.
+// gather is an all-gather over a window, whose ranks put their contribution and wait.
 func gather(name string, put func(c *tl.Context, data tl.Sym, ready tl.Signal, mine tl.Ref)) string {
 	return algorithm.Register(algorithm.Algorithm{
 		Name: name, Collective: "all_gather", Topology: "none",
@@ -148,8 +148,8 @@ var (
 	})
 )
 
-// Every repair is found, and stands for a run that ended with right results at this and at two
-// other numbers of ranks.
+// Every repair is found. Its run ended with right results at this and at two other numbers of
+// ranks.
 func TestRepairs(t *testing.T) {
 	for _, tt := range []struct {
 		algorithm, want, slots string
@@ -188,7 +188,7 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// An edit with which the run ends and has a race is no repair where there are others.
+// An edit with which the run ends but has a race is reported only if there is no other.
 func TestRacesAreNoRepairs(t *testing.T) {
 	for _, tt := range []struct {
 		algorithm string
@@ -220,7 +220,7 @@ func TestRacesAreNoRepairs(t *testing.T) {
 	}
 }
 
-// Where nothing helps, nothing is reported; a search that runs out of time says so.
+// Where nothing helps, nothing is reported. A search that runs out of time returns a note.
 func TestNothingFound(t *testing.T) {
 	spec := run.Spec{Topology: "ahbm-cube", Algorithm: hopeless, Ranks: 4, NElem: 8}
 	_, err := run.Run(context.Background(), spec)
@@ -235,7 +235,7 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-// Of a kernel that receives and never sends, it is said that no rank sends.
+// For a kernel that receives and never sends, the result states that no rank sends.
 func TestNoRankSends(t *testing.T) {
 	for name, silent := range map[string]bool{onlyReceives: true, recvFirst: false, wrongWay: false, manySends: false, hopeless: false} {
 		for _, executor := range []string{"sim", "mock"} {

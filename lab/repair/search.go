@@ -10,21 +10,22 @@ import (
 	"kernbench/tl"
 )
 
-// Applies reports whether an error of a run is one that Search looks for repairs of.
+// Applies reports whether Search can look for repairs of an error.
 func Applies(err error) bool {
 	_, hangs := errors.AsType[*fault.Deadlock](err)
 	_, left := errors.AsType[*fault.Unreceived](err)
 	return hangs || left
 }
 
-// enough is how many repairs a search looks for, and elsewhere at how many other numbers of ranks
-// each is tried.
+// enough is how many repairs a search looks for, and elsewhere the number of other numbers of ranks
+// at which each is tried.
 const (
 	enough    = 3
 	elsewhere = 2
 )
 
-// Search looks for repairs of a run that ended with an error which Applies to, for so long at most.
+// Search looks for repairs of a run that ended with an error to which it Applies, for a limited
+// time.
 func Search(ctx context.Context, spec run.Spec, err error, limit time.Duration) *run.Repairs {
 	begin := time.Now()
 	inner, cancel := context.WithTimeout(ctx, limit)
@@ -71,8 +72,8 @@ type search struct {
 	outs  []tl.Dir
 	world int
 
-	racy     []run.Repair // with which the run ends, and has a race; they are no use if others are found
-	perRings int          // repairs that are slots of some rings, beside one of all rings
+	racy     []run.Repair // with which the run ends but has a race; used only if no others are found
+	perRings int          // number of repairs that change the slots of some rings
 }
 
 // ending is how a try ended.
@@ -81,11 +82,11 @@ type ending int
 const (
 	works  ending = iota
 	wrong         // the run ended with wrong results
-	fails         // it hangs or is at fault
+	fails         // it hangs or has a fault
 	cannot        // the run could not begin, or was stopped
 )
 
-// try carries out a spec.
+// try runs a spec.
 func (s *search) try(spec run.Spec) (ending, error) {
 	x, err := run.Load(spec)
 	if err != nil {
@@ -112,7 +113,7 @@ func (s *search) try(spec run.Spec) (ending, error) {
 // others tries a spec at other numbers of ranks.
 func (s *search) others(spec run.Spec, world int, r *run.Repair) {
 	if spec.Program != "" {
-		return // it is of one number of ranks
+		return // the program supports one number of ranks
 	}
 	tried := 0
 	r.Also = []int{}
@@ -182,8 +183,8 @@ func (s *search) edit(c candidate) {
 	s.found.Found = append(s.found.Found, r)
 }
 
-// races reports whether a run that works has a race. An edit may let a rank go on too early: with
-// the timings of this run its data had come all the same.
+// races reports whether a run that works has a race. An edit may let a rank continue too early,
+// even if the data arrive in time in this run.
 func (s *search) races(spec run.Spec) bool {
 	yes := true
 	spec.Race = &yes

@@ -13,7 +13,7 @@ import (
 	"kernbench/tl"
 )
 
-// mostSlots is the most that a configuration can ask for.
+// mostSlots is the largest value of a configuration.
 const mostSlots = 4096
 
 // slots finds the least number of slots with which the run ends, if some rank waits for a slot. It
@@ -38,7 +38,7 @@ func (s *search) slots(d *fault.Deadlock) {
 		s.found.Slots = why
 	}
 	if !s.otherDirs(dirs) {
-		return // it would be the same
+		return // the setting is the same
 	}
 	if text := s.perRing(have, dirs); text != "" {
 		s.report("ring_slots: "+text, s.withRingSlots(text))
@@ -57,7 +57,7 @@ func stalledDirs(dirs []string, d *fault.Deadlock) []string {
 	return dirs
 }
 
-// report adds slots that work to what was found.
+// report adds slots that work to the repairs.
 func (s *search) report(what string, spec run.Spec) {
 	r := run.Repair{What: what}
 	s.others(spec, s.world, &r)
@@ -65,8 +65,8 @@ func (s *search) report(what string, spec run.Spec) {
 }
 
 // least finds the least number of slots that works, above one that does not. It returns 0 and the
-// reason if none was found, and no reason if the search was stopped. Of each deadlock on the way
-// hung is told, if it is not nil.
+// reason if none was found, and no reason if the search was stopped. If hung is not nil, it is
+// called for each deadlock.
 func (s *search) least(have int, with func(n int) run.Spec, hung func(*fault.Deadlock)) (int, string) {
 	lo, hi, last, full := have, have, ending(fails), false
 	for last != works && !full {
@@ -114,13 +114,13 @@ func memoryIsFull(err error) bool {
 	return full
 }
 
-// otherDirs reports whether some rings lead elsewhere than in these directions.
+// otherDirs reports whether there are rings in other directions than these.
 func (s *search) otherDirs(dirs []string) bool {
 	return slices.ContainsFunc(s.outs, func(d tl.Dir) bool { return !slices.Contains(dirs, d.String()) })
 }
 
-// perRing returns the setting with the least slots of each of some directions, the others keeping
-// theirs. It returns "" if none was found.
+// perRing returns the setting with the least slots of each of some directions, or "" if none was
+// found. Other directions keep their slots.
 func (s *search) perRing(have int, dirs []string) string {
 	each := map[string]int{}
 	setting := func() string {
@@ -162,13 +162,13 @@ func (s *search) perRing(have int, dirs []string) string {
 	return setting()
 }
 
-// withSlots is the spec with so many slots, also where the entry of the algorithm has a number of
-// its own.
+// withSlots returns the spec with another number of slots. It also overrides a number in the
+// algorithm's entry.
 func (s *search) withSlots(n int) run.Spec {
 	return s.with("n_slots", n, func(e *conf.Algorithm) bool { return e.NSlots != nil })
 }
 
-// withRingSlots is the same for the slots of some directions.
+// withRingSlots does the same for the slots of some directions.
 func (s *search) withRingSlots(text string) run.Spec {
 	return s.with("ring_slots", text, func(e *conf.Algorithm) bool { return e.RingSlots != nil })
 }
@@ -181,7 +181,7 @@ func (s *search) with(key string, value any, own func(*conf.Algorithm) bool) run
 	return spec
 }
 
-// marks writes the most slots in use at once, for the rings of each direction.
+// marks prints the most slots in use at once, for the rings of each direction.
 func (s *search) marks(n int) string {
 	spec := s.withSlots(n)
 	spec.Use = true

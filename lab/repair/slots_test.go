@@ -12,7 +12,7 @@ import (
 	"kernbench/tl"
 )
 
-// floods makes an all-reduce that first sends so many messages each way before it receives any.
+// floods makes an all-reduce that sends some messages in each direction before it receives any.
 func floods(name string, east, west int) string {
 	return register(name, func(c *tl.Context, a tl.Args) {
 		own := c.Load(a.Shard(c.Rank()))
@@ -44,14 +44,14 @@ var (
 	floodsBoth = floods("repair_floods_both", 20, 9)
 )
 
-// Slots are found for all rings, and for the rings of each direction that needs more. Where there
-// is no memory for more slots of all rings, those of some may still fit.
+// Slots are found for all rings, and for the rings of each direction that needs more. If the memory
+// is too small for more slots of all rings, more slots of some may still fit.
 func TestSlotsOfRings(t *testing.T) {
 	for _, tt := range []struct {
 		name, algorithm, executor string
 		sets                      []string
 		slots                     string
-		found                     []string // repairs that are numbers of slots
+		found                     []string // repairs that change numbers of slots
 	}{
 		{"one direction", floodsEast, "sim", nil,
 			"n_slots: 20 works (19 deadlocks): rings to E hold up to 20 at once", []string{"n_slots: 20", "ring_slots: E:20"}},

@@ -15,8 +15,8 @@ import (
 	"kernbench/tl"
 )
 
-// onStreams is a host program whose kernels run on streams: each tells the other once, and waits to
-// be told twice.
+// onStreams is a host program whose kernels run on streams. Each notifies the other once, and waits
+// for two notifications.
 var onStreams = bench.Register(bench.Program{
 	Name: "repair_on_streams", Parallel: true, Ranks: 2,
 	Run: func(ctx context.Context, h *bench.Host) error {
@@ -47,7 +47,7 @@ var onStreams = bench.Register(bench.Program{
 	},
 })
 
-// Kernels on streams are edited as those of launches are.
+// Kernels on streams are edited like those of launches.
 func TestRepairsOnStreams(t *testing.T) {
 	spec := run.Spec{Topology: "ahbm-cube", Bench: onStreams.Name}
 	_, err := run.Run(context.Background(), spec)

@@ -76,8 +76,8 @@ var (
 	})
 )
 
-// Programs of the task API are repaired where a commit is missing. What needs a task that no line
-// prepares is not.
+// Programs of the task API are repaired if a commit is missing. They are not repaired if no line
+// prepares the task.
 func TestRepairsOfTasks(t *testing.T) {
 	for _, tt := range []struct{ bench, executor, want string }{
 		{commitsTooFew, "sim", "committing one turn more at repair/tasks_test.go:"},

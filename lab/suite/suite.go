@@ -34,9 +34,9 @@ type Spec struct {
 	Algorithms []string // entries of ccl.yaml or of the library; nil: the whole library
 	Ranks      []int    // world sizes; nil: Ranks
 
-	Ops    []tl.ReduceOp // that are tested, those that an algorithm does not support left out; nil: all
-	Types  []dtype.Type  // that are tested, as Ops; nil: all
-	Counts []int         // elements per rank; nil: numbers that are hard in different ways
+	Ops    []tl.ReduceOp // to test, without those that an algorithm does not support; nil: all
+	Types  []dtype.Type  // to test, as Ops; nil: all
+	Counts []int         // elements per rank; nil: those of counts
 
 	CalledAs   string // as in run.Spec
 	Exhaustive bool   // all types and operations at all sizes, not a covering set
@@ -47,7 +47,7 @@ type Spec struct {
 	Progress func(p run.Progress) // may be nil
 }
 
-// Ranks are the world sizes of a test that names none.
+// Ranks are the default world sizes of a test.
 var Ranks = []int{1, 2, 3, 4, 5, 7, 8, 16, 31}
 
 // counts returns numbers of elements per rank: one, fewer than ranks, not divisible, a chunk for
@@ -73,14 +73,14 @@ type Row struct {
 	Cases     int           `json:"cases"` // element counts × types × operations that were run
 	OK        int           `json:"ok"`
 	Failed    int           `json:"failed"`
-	Skipped   string        `json:"skipped,omitempty"` // why nothing was run, where the algorithm or its topology cannot
+	Skipped   string        `json:"skipped,omitempty"` // why nothing was run, if the algorithm or its topology does not support the size
 	First     string        `json:"first_failure,omitempty"`
-	Command   string        `json:"reproduce,omitempty"` // shows the first failure again
+	Command   string        `json:"reproduce,omitempty"` // reproduces the first failure
 	WallTime  time.Duration `json:"wall_time_ns"`
 
 	Fault   error        `json:"-"`                 // of the first failure; nil: its results were wrong
 	Spec    run.Spec     `json:"-"`                 // of the first failure
-	Repairs *run.Repairs `json:"repairs,omitempty"` // that a caller found for it
+	Repairs *run.Repairs `json:"repairs,omitempty"` // that a caller has found
 }
 
 // Summary counts what a test found.
@@ -222,7 +222,7 @@ func testRow(ctx context.Context, x *run.Job, s *Spec, name string, world int) (
 		return row
 	}
 	alg := choice.Algorithm
-	races := alg.Window != nil // what passes through rings has its order
+	races := alg.Window != nil // messages of rings are ordered
 	what, err := collective.Lookup(alg.Collective)
 	if err != nil {
 		row.Cases, row.Failed, row.First = 1, 1, err.Error()
@@ -255,14 +255,14 @@ func testRow(ctx context.Context, x *run.Job, s *Spec, name string, world int) (
 			row.Command, row.Fault, row.Spec = y.Reproduce(), err, y.Spec
 		}
 		if fault.IsStalled(err) {
-			break // each further case would wait as long
+			break // each further case would also run into the time limit
 		}
 	}
 	return row
 }
 
-// sized returns the job with a machine that holds a world: the default machine gets as many SIPs as
-// that takes. A machine of the spec is not changed.
+// sized returns the job with a machine that has enough PEs for a world. The default machine gets
+// more SIPs. A machine of the spec is not changed.
 func sized(x *run.Job, c *device.Choice, world int) (*run.Job, error) {
 	have, each := x.Machine.NumPEs(), x.Machine.NumPEs()/x.Machine.SIPs()
 	if c.Config.RankLevel == "sip" {

@@ -31,7 +31,7 @@ func TestTheWholeLibrary(t *testing.T) {
 	}
 }
 
-// Every number of ranks has counts that a collective of blocks can have.
+// Every number of ranks has counts for a collective of blocks.
 func TestBlocksDivide(t *testing.T) {
 	sum, err := suite.Run(ctx, suite.Spec{Algorithms: []string{"window_all_to_all"}, Ranks: []int{1, 3, 11}})
 	if err != nil {
@@ -84,7 +84,7 @@ func TestTestsAreRefused(t *testing.T) {
 	}
 }
 
-// A test of an algorithm over a window finds its races, in runs whose results are right too.
+// A test of an algorithm over a window finds its races, even in runs with right results.
 func TestTestsFindRaces(t *testing.T) {
 	sum, err := suite.Run(ctx, suite.Spec{Algorithms: []string{faulty.Hasty.Name, faulty.Meets.Name,
 		faulty.Undrained.Name}, Ranks: []int{1, 3}})

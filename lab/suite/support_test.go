@@ -11,7 +11,7 @@ import (
 	"kernbench/tl"
 )
 
-// adds is a ring that adds, whatever operation is asked for. Its row says so.
+// adds is a ring that always adds, whatever the operation. Its row declares that.
 var adds = algorithm.Register(algorithm.Algorithm{
 	Name: "lab_adds", Collective: "all_reduce", Topology: "ring_1d", Ops: []tl.ReduceOp{tl.Sum, tl.Avg},
 	Kernel: func(c *tl.Context, a tl.Args) {
@@ -27,11 +27,11 @@ var adds = algorithm.Register(algorithm.Algorithm{
 	},
 })
 
-// A kernel that adds is right for what its row declares, and a run with another operation is
+// A kernel that adds is right for the operations of its row, and a run with another operation is
 // refused.
 func TestDeclaredOperations(t *testing.T) {
 	sum, err := suite.Run(ctx, suite.Spec{Algorithms: []string{adds.Name}, Ranks: []int{1, 3}})
-	// 7 counts for sums of f16, and 9 types × 2 operations but that pair.
+	// 7 counts for sums of f16, and 9 types × 2 operations without that pair.
 	if err != nil || !sum.OK() || sum.Cases != 2*(7+9*2-1) {
 		t.Errorf("%+v, %v", sum, err)
 	}
@@ -45,7 +45,7 @@ func TestDeclaredOperations(t *testing.T) {
 	}
 }
 
-// What a spec names is all that is tested, on a machine that is as large as it takes.
+// Only the names in a spec are tested, on a machine that is large enough.
 func TestChosenCases(t *testing.T) {
 	s := suite.Spec{
 		Algorithms: []string{"ring_allreduce"}, Ranks: []int{2, 260},
@@ -55,7 +55,7 @@ func TestChosenCases(t *testing.T) {
 	if err != nil || !sum.OK() || sum.Cases != 2*2*2 {
 		t.Errorf("%+v, %v", sum, err)
 	}
-	s.Sets = []string{"system.sips.count=2"} // chosen, and stays
+	s.Sets = []string{"system.sips.count=2"} // chosen by the user, and unchanged
 	if sum, err = suite.Run(ctx, s); err != nil || sum.Cases != 2*2 || !strings.Contains(sum.Rows[1].Skipped, "the machine has 256 PEs") {
 		t.Errorf("%+v, %v", sum, err)
 	}

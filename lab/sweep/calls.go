@@ -8,8 +8,8 @@ import (
 	"kernbench/unit"
 )
 
-// Largest is the most elements that a rank brings or ends with, when each rank has one for each
-// rank.
+// Largest returns the most elements of a contribution or a result, when each rank has one element
+// for each rank.
 func Largest(what *collective.Collective, c collective.Call) int {
 	c.Elems = c.World
 	most := 0
@@ -21,7 +21,7 @@ func Largest(what *collective.Collective, c collective.Call) int {
 
 // Parts is how many times the count of a call its largest vector has. It is the number of ranks
 // where a vector has a block for each rank, or a rank has a part of another rank's vector.
-// Otherwise it is one. So nccl counts elements.
+// Otherwise it is one. This is how nccl counts elements.
 func Parts(what *collective.Collective, c collective.Call) unit.Bytes {
 	if what.Blocks {
 		return unit.Bytes(c.World)
@@ -51,8 +51,8 @@ func Counts(what *collective.Collective, c collective.Call, size unit.Bytes) (co
 	return count, count * int(n) * c.World / most
 }
 
-// Refusal is why an algorithm cannot perform a call. Its author may be the user: a panic is one
-// reason more.
+// Refusal returns the reason why an algorithm cannot perform a call, or nil. A panic of the
+// algorithm's functions is a reason too.
 func Refusal(a *algorithm.Algorithm, c collective.Call) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -75,8 +75,8 @@ func mostOut(what *collective.Collective, c collective.Call) int {
 	return most
 }
 
-// Data is the size of the contributions of all ranks, and of what they end with if that goes
-// elsewhere.
+// Data returns the size of the contributions of all ranks, plus that of the results if they are out
+// of place.
 func Data(what *collective.Collective, c collective.Call, inPlace bool) unit.Bytes {
 	n := c.Elems + mostOut(what, c)
 	if inPlace {
@@ -86,7 +86,7 @@ func Data(what *collective.Collective, c collective.Call, inPlace bool) unit.Byt
 	return unit.Bytes(n) * unit.Bytes(c.World) * unit.Bytes(c.Type.Size())
 }
 
-// NumbersBelow lists the numbers below n.
+// NumbersBelow returns the numbers from 0 to n-1.
 func NumbersBelow(n int) []int {
 	v := make([]int, n)
 	for i := range v {

@@ -38,7 +38,7 @@ func FindCollective(name string) (*collective.Collective, error) {
 	return nil, fmt.Errorf("unknown collective %q: known are %s", name, strings.Join(performed, ", "))
 }
 
-// bare is a name without what its spellings differ by.
+// bare returns a name without underscores and hyphens, in which spellings differ.
 func bare(name string) string { return strings.NewReplacer("_", "", "-", "").Replace(name) }
 
 // AlgorithmsOf lists the library's algorithms of a collective by name.

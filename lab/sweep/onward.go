@@ -7,14 +7,14 @@ import (
 	"kernbench/unit"
 )
 
-// Point is what a call of a size took.
+// Point is the time of a call of one size.
 type Point struct {
 	Size unit.Bytes
 	Time unit.Time
 }
 
-// Onward continues the line through two points to a size: what is beyond the second costs what the
-// bytes between the two cost. A line that falls continues level.
+// Onward continues the line through two points to a size. Bytes beyond the second point cost as
+// much as the bytes between the two. A line that falls continues level.
 func Onward(a, b Point, to unit.Bytes) unit.Time {
 	rise := max(0, b.Time-a.Time)
 	if b.Size <= a.Size || to <= b.Size {
@@ -23,14 +23,14 @@ func Onward(a, b Point, to unit.Bytes) unit.Time {
 	return b.Time + unit.Time(MulDiv(int64(rise), int64(to-b.Size), int64(b.Size-a.Size)))
 }
 
-// Off returns by which part of itself the last point is missed by the line through the two before
-// it. It is negative if the line takes it to be faster.
+// Off returns the relative error of the line through two points at the third one. It is negative if
+// the line is below the third point.
 func Off(a, b, last Point) float64 {
 	return float64(Onward(a, b, last.Size))/float64(last.Time) - 1
 }
 
-// MulDiv returns a·b/c of numbers that are not negative, without an overflow on the way; the
-// largest number there is where the result is larger.
+// MulDiv returns a·b/c of numbers that are not negative, without an intermediate overflow. If the
+// result does not fit, it returns the largest number.
 func MulDiv(a, b, c int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	if hi >= uint64(c) {

@@ -6,7 +6,8 @@ import (
 )
 
 // InOrder does n pieces of work, as many in parallel as the program may use processors. It hands
-// out the results in the order of the pieces. Of work that ctx interrupted nothing is handed out.
+// out the results in the order of the pieces. It hands out no results of pieces that ctx
+// interrupted.
 func InOrder[T any](ctx context.Context, n int, work func(int) T, out func(T)) error {
 	ahead := runtime.GOMAXPROCS(0)
 	done := make([]chan T, n)

@@ -26,10 +26,9 @@ type Case struct {
 	Launch  unit.Time  // in software
 }
 
-// Placement is a collective with results in a place of their own, or in that of the
-// contributions.
+// Placement is the result of a run, out of place or in place.
 type Placement struct {
-	Time  unit.Time `json:"time_ps"`   // simulated, and behind the Launch of the row
+	Time  unit.Time `json:"time_ps"`   // simulated, including the Launch of the row
 	AlgBW float64   `json:"algbw_gbs"` // 1e9 bytes per second
 	BusBW float64   `json:"busbw_gbs"`
 	Wrong *int64    `json:"wrong"` // elements of all ranks; nil: not checked
@@ -48,7 +47,7 @@ func SideBySide(ctx context.Context, jobs []*Case, memory unit.Bytes, ended func
 		as  *Placement
 	}
 	left := slices.Clone(jobs)
-	var inOrder *Case // that the first processor has
+	var inOrder *Case // of the first processor
 	running, inUse := 0, unit.Bytes(0)
 	ends := make(chan end)
 	for {
@@ -112,7 +111,7 @@ func (j *Case) Again() string {
 	return "again: " + x.Reproduce()
 }
 
-// Rate finds the bandwidths of a run from its time.
+// Rate computes the bandwidths of a run from its time.
 func (at *Placement) Rate(j *Case) {
 	if at.Time > 0 {
 		at.AlgBW = float64(j.What.Bytes(j.Call)) / at.Time.Ns()

@@ -6,7 +6,8 @@ import (
 	"kernbench/unit"
 )
 
-// The longest job that has room goes first, and among those of unknown size the first.
+// The longest job that fits into memory runs first. Of jobs with unknown length, the first one
+// does.
 func TestLongest(t *testing.T) {
 	for _, c := range []struct {
 		name    string

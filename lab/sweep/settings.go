@@ -2,8 +2,7 @@ package sweep
 
 import "slices"
 
-// Variation is a key of either configuration file, or of the algorithm, and what it is to be in
-// turn.
+// Variation is a key of either configuration file, or of the algorithm, with its values.
 type Variation struct {
 	Key    string   `json:"key"`
 	Values []string `json:"values"`
@@ -30,7 +29,7 @@ func Combinations(vary []Variation) [][]Setting {
 	return all
 }
 
-// Named is an algorithm with the settings that tell it from others of its name.
+// Named returns an algorithm's name with the settings that distinguish it from others of that name.
 func Named(algorithm string, settings []Setting) string {
 	for _, s := range settings {
 		algorithm += " " + s.Key + "=" + s.Value

@@ -21,7 +21,7 @@ type Sizes struct {
 // maxSizes is the most sizes of a sweep. A step that gives more is probably a mistake.
 const maxSizes = 4096
 
-// List returns the sizes, or says what is wrong with them.
+// List returns the sizes, or an error if the range is invalid.
 func (s Sizes) List() ([]unit.Bytes, error) {
 	switch {
 	case s.Min < 1:

@@ -34,14 +34,14 @@ func Load(b *run.Spec, algorithm string, settings []Setting) (*run.Job, error) {
 		switch {
 		case strings.Contains(s.Key, "."):
 			one.Sets = append(one.Sets, s.Key+"="+s.Value)
-		case algorithm != "": // for the entry itself: what it has of its own beats the defaults
+		case algorithm != "": // for the entry itself, whose settings override the defaults
 			one.Sets = append(one.Sets, fmt.Sprintf("algorithms.%s.%s=%s", algorithm, s.Key, s.Value))
 		}
 	}
 	return run.Load(one)
 }
 
-// NewTarget makes an algorithm ready, on a device that is only asked whether it can be.
+// NewTarget makes an algorithm ready, on a device that only checks whether it is supported.
 func NewTarget(b *run.Spec, what *collective.Collective, name string, settings []Setting) (t Target, err error) {
 	x, err := Load(b, name, settings)
 	if err != nil {
@@ -63,20 +63,19 @@ func NewTarget(b *run.Spec, what *collective.Collective, name string, settings [
 	return Target{Job: x, what: what, Plan: plan, Settings: settings}, nil
 }
 
-// LeavesApart reports whether the kernel of a target leaves results where Into says. One that
-// always stores to its shard cannot be measured out of place: it would leave nothing there. A
-// short run without a clock shows it.
+// LeavesApart reports whether the kernel of a target stores results in Into. A kernel that always
+// stores to its shard cannot be measured out of place. A short run without a clock shows it.
 func (t *Target) LeavesApart(ctx context.Context) (bool, error) {
 	c, _ := t.Small()
 	if !FitsInPlace(t.what, c) || mostOut(t.what, c) == 0 {
-		return true, nil // elsewhere is the only place there is
+		return true, nil // the collective has out-of-place results only
 	}
 	x := t.Job.OneCall(c, false).On(exec.Default(exec.Checking)).Verified(true)
 	apart := true
 	// An error here occurs again in the measurement, which reports it.
 	out, err := x.Execute(ctx, run.Pass{Quiet: true})
 	if fault.IsStalled(err) {
-		return false, err // it would wait as long again
+		return false, err // another call would run into the same limit
 	}
 	if err == nil && len(out.Judged) > 0 {
 		unwritten, all := 0, 0
@@ -91,7 +90,8 @@ func (t *Target) LeavesApart(ctx context.Context) (bool, error) {
 	return apart, nil
 }
 
-// Small is a call with few elements that an algorithm takes, or why it takes none.
+// Small returns a call with few elements that an algorithm supports, or the reason why it supports
+// none.
 func (t *Target) Small() (c collective.Call, err error) {
 	c = t.Plan.Algorithm.SomeCall(t.Plan.World)
 	for _, count := range []int{1, 2, 4, 64, 4096} {
@@ -104,8 +104,8 @@ func (t *Target) Small() (c collective.Call, err error) {
 	return c, err
 }
 
-// FewElements is a call that an algorithm takes, or why it takes none: if it can, on a number of
-// elements that nothing divides.
+// FewElements returns a call that an algorithm supports, or the reason why it supports none. If
+// possible, its number of elements is a prime.
 func FewElements(what *collective.Collective, plan *device.Plan) (c collective.Call, err error) {
 	c = plan.Algorithm.SomeCall(plan.World)
 	for _, count := range []int{61, 64, 1, 2, 4, 4096} {

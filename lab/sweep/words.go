@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Joined lists what may be much: the first and the last of it.
+// Joined joins a list of any length. Of a long list it has the first and the last.
 func Joined(list []string) string {
 	const most = 8
 	if len(list) > most {

@@ -168,6 +168,9 @@ func (c *Context) group(p *Plan, what *collective.Collective, a *arguments, cc c
 		cg.PEs[r], cg.Addrs[r] = int32(s.Rank), s.Addr
 	}
 	group := launch.Group{PEs: cg.PEs, PEsPerCube: p.PEsPerCube, Wiring: p.Wiring, Args: a.on(cg.PEs)}
+	if given := c.cfg.Given; given != nil && p.Algorithm == given.Algorithm && given.Blocks != nil {
+		group.Blocks, group.Wiring = given.Blocks, given.BlockWiring
+	}
 	group.Args.ChunkBytes, group.Args.LatencyBytes = int64(p.Config.ChunkSize), p.LatencyBytes
 	group.Args.Channels = c.cfg.Machine.Topology().Software().Channels.Count
 	group.Args.Levels = c.levels(cg.PEs)

@@ -6,6 +6,7 @@ import (
 	"kernbench/algorithm"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 	"kernbench/topology"
 	"kernbench/unit"
 )
@@ -15,7 +16,13 @@ import (
 type Given struct {
 	Algorithm *algorithm.Algorithm
 	Wiring    []tl.Wiring // by rank
-	Slots     int         // of each ring
+
+	// Blocks are those of all ranks, as in launch.Group, and BlockWiring their rings. Nil: each
+	// rank has one, with the rings of Wiring.
+	Blocks      []launch.Block
+	BlockWiring []tl.Wiring
+
+	Slots     int // of each ring
 	SlotBytes int64
 	Scratch   int64         // bytes that each rank needs
 	Windows   []*mem.Layout // symmetric memory of a call

@@ -79,6 +79,7 @@ type Deadlock struct {
 	Time     unit.Time
 	Timed    bool
 	World    int
+	Blocks   int       // of all ranks; 0: each has one
 	Blocked  []Blocked // by rank
 	Finished []int     // ranks whose kernel had ended
 	Cycle    []int     // the shortest cycle of ranks that wait for each other, if there is one
@@ -99,6 +100,38 @@ type Deadlock struct {
 // NewDeadlock finds why no rank can continue. That is the shortest cycle of the wait-for graph, or
 // the first rank that waits for a rank that has finished. rings are the ends of all rings.
 func NewDeadlock(world int, blocked []Blocked, rings []RingEnd) *Deadlock {
+	return analyse(world, func(rank int) int { return rank }, blocked, rings)
+}
+
+// NewDeadlockOfBlocks is NewDeadlock of ranks that have several blocks: block i is one of
+// ranks[i]. The ranks and peers in blocked and rings are blocks; in the result they are ranks.
+func NewDeadlockOfBlocks(world int, ranks []int, blocked []Blocked, rings []RingEnd) *Deadlock {
+	d := analyse(len(ranks), func(block int) int { return ranks[block] }, blocked, rings)
+	d.World, d.Blocks = world, len(ranks)
+	rename := func(blocks []int) {
+		for i, b := range blocks {
+			blocks[i] = ranks[b]
+		}
+	}
+	rename(d.Cycle)
+	for i := range blocked {
+		blocked[i].Rank = ranks[blocked[i].Rank]
+		rename(blocked[i].Peers)
+		slices.Sort(blocked[i].Peers)
+		blocked[i].Peers = slices.Compact(blocked[i].Peers)
+	}
+	for i := range rings {
+		rings[i].Rank, rings[i].Peer = ranks[rings[i].Rank], ranks[rings[i].Peer]
+	}
+	rename(d.Finished)
+	d.Finished = slices.DeleteFunc(slices.Compact(d.Finished), func(rank int) bool {
+		return slices.ContainsFunc(blocked, func(b Blocked) bool { return b.Rank == rank })
+	})
+	return d
+}
+
+// analyse makes a Deadlock. rankOf returns the rank of a block, for texts.
+func analyse(world int, rankOf func(int) int, blocked []Blocked, rings []RingEnd) *Deadlock {
 	d := &Deadlock{World: world, Blocked: blocked, Rings: rings}
 	at := make(map[int]*Blocked, len(blocked))
 	for i := range blocked {
@@ -110,7 +143,7 @@ func NewDeadlock(world int, blocked []Blocked, rings []RingEnd) *Deadlock {
 		}
 	}
 	var lost *Blocked
-	d.Missing, lost = missing(blocked, func(rank int) bool { return at[rank] != nil })
+	d.Missing, lost = missing(blocked, func(block int) bool { return at[block] != nil }, rankOf)
 	if lost == nil {
 		d.Cycle = shortestCycle(blocked, at)
 	}
@@ -123,7 +156,7 @@ func NewDeadlock(world int, blocked []Blocked, rings []RingEnd) *Deadlock {
 // programs is not among them. Peers are ranks that still have something to do.
 func NewStall(streams, stuck int, blocked []Blocked, grids []Grid) *Deadlock {
 	d := &Deadlock{Streams: streams, Stuck: stuck, Blocked: blocked, Grids: grids}
-	d.Missing, _ = missing(blocked, func(int) bool { return true })
+	d.Missing, _ = missing(blocked, func(int) bool { return true }, func(rank int) int { return rank })
 	switch {
 	case len(grids) > 0:
 		g := &grids[0]
@@ -142,42 +175,53 @@ func lacksRecord(blocked []Blocked) bool {
 }
 
 // missing names the first wait that no living rank can end, and which it is: every peer it
-// waits for has finished.
-func missing(blocked []Blocked, lives func(rank int) bool) (string, *Blocked) {
+// waits for has finished. rankOf returns the rank of a block.
+func missing(blocked []Blocked, lives func(block int) bool, rankOf func(int) int) (string, *Blocked) {
 	for i := range blocked {
 		b := &blocked[i]
 		if slices.ContainsFunc(b.Peers, lives) {
 			continue
+		}
+		rank, peers := rankOf(b.Rank), make([]int, len(b.Peers))
+		for k, p := range b.Peers {
+			peers[k] = rankOf(p)
 		}
 		switch {
 		case b.Word != "" && b.Want == "":
 			continue
 		case b.Word != "" && len(b.Peers) > 0:
 			return fmt.Sprintf("missing %s: rank %s finished without the %[1]s that rank %[3]d waits for", b.Op,
-				joinInts(b.Peers), b.Rank), b
+				joinInts(peers), rank), b
 		case b.Word != "":
 			return fmt.Sprintf("missing notification: no agent is left that could change %s, which rank %d waits for in %s",
-					b.Word, b.Rank, b.Op),
+					b.Word, rank, b.Op),
 				b
 		case len(b.Peers) == 0:
-			return fmt.Sprintf("rank %d waits in %s, but no ring leads to it", b.Rank, b.Op), b
+			return fmt.Sprintf("rank %d waits in %s, but no ring leads to it", rank, b.Op), b
 		}
 		verb, noun := "finished without the send", "send"
 		if b.Sending {
 			verb, noun = "finished without the receive", "receive"
 		}
-		return fmt.Sprintf("missing %s: rank %s %s that rank %d waits for in %s", noun, joinInts(b.Peers), verb, b.Rank, b.Op), b
+		return fmt.Sprintf("missing %s: rank %s %s that rank %d waits for in %s", noun, joinInts(peers), verb, rank, b.Op), b
 	}
 	return "", nil
 }
 
+// Extent says how much of the launch, or of the run of streams, cannot go on.
+func (d *Deadlock) Extent() string {
+	switch {
+	case d.Streams > 0:
+		return fmt.Sprintf("%d of %d streams cannot go on", d.Stuck, d.Streams)
+	case d.Blocks > 0:
+		return fmt.Sprintf("%d of %d blocks of %d ranks cannot go on", len(d.Blocked), d.Blocks, d.World)
+	}
+	return fmt.Sprintf("%d of %d ranks cannot go on", len(d.Blocked), d.World)
+}
+
 func (d *Deadlock) Error() string {
 	var b strings.Builder
-	if d.Streams > 0 {
-		fmt.Fprintf(&b, "deadlock: %d of %d streams cannot go on", d.Stuck, d.Streams)
-	} else {
-		fmt.Fprintf(&b, "deadlock: %d of %d ranks cannot go on", len(d.Blocked), d.World)
-	}
+	fmt.Fprintf(&b, "deadlock: %s", d.Extent())
 	if d.Timed {
 		fmt.Fprintf(&b, ", t=%v", d.Time)
 	}

@@ -283,3 +283,31 @@ func TestCycleThatHasSent(t *testing.T) {
 		}
 	}
 }
+
+// TestDeadlockOfBlocks: a cycle is one of blocks and not of ranks, and the report names ranks.
+func TestDeadlockOfBlocks(t *testing.T) {
+	ranks := []int{0, 0, 1, 1, 2}
+	of := func(b fault.Blocked, name string) fault.Blocked {
+		b.Of = name
+		return b
+	}
+	// Block 0 of rank 0 waits for block 1 of rank 1, which waits for block 1 of rank 0, which has
+	// ended: no cycle, though each rank waits for the other.
+	d := fault.NewDeadlockOfBlocks(3, ranks, []fault.Blocked{of(recv(0, 3), "block 0"), of(recv(3, 1), "block 1")}, nil)
+	if want := "missing send: rank 0 finished without the send that rank 1 waits for in recv(W)"; len(d.Cycle) > 0 || d.Missing != want {
+		t.Errorf("cycle %v, missing %q, want %q", d.Cycle, d.Missing, want)
+	}
+	if want := []int{2}; !slices.Equal(d.Finished, want) {
+		t.Errorf("finished %v, want %v: the others have a block that waits", d.Finished, want)
+	}
+	rings := []fault.RingEnd{{Rank: 0, Peer: 3, Dir: "W"}, {Rank: 3, Peer: 0, Dir: "E", Sending: true}}
+	d = fault.NewDeadlockOfBlocks(3, ranks, []fault.Blocked{of(recv(0, 3), "block 0"), of(recv(3, 0), "block 1")}, rings)
+	if want := []int{0, 1}; !slices.Equal(d.Cycle, want) || !slices.Equal(d.Blocked[0].Peers, []int{1}) {
+		t.Errorf("cycle %v, want %v; %+v", d.Cycle, want, d.Blocked[0])
+	}
+	for _, want := range []string{"2 of 5 blocks of 3 ranks cannot go on", "block 1 of rank 1", "rank 0 from W (rank 1)"} {
+		if !strings.Contains(d.Error(), want) {
+			t.Errorf("no %q in %s", want, d.Error())
+		}
+	}
+}

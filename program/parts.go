@@ -49,7 +49,7 @@ type part struct {
 
 // NewParts makes the parts of a launch whose program is long. Close must be called at the end.
 func NewParts(ctx context.Context, l *launch.Launch, o Options) *Parts {
-	return &Parts{table: newTable(), ctx: ctx, l: l, opts: o, busy: map[int]*part{}, Traffic: make([]tl.Traffic, l.World())}
+	return &Parts{table: newTable(), ctx: ctx, l: l, opts: o, busy: map[int]*part{}, Traffic: make([]tl.Traffic, l.NumBlocks())}
 }
 
 // Next is the next part of rank number of the launch, until it is called again; its last operation
@@ -106,14 +106,14 @@ func (p *Parts) start(rank int) *part {
 	}
 	p.busy[rank] = k
 	for g := range p.l.Groups {
-		if n := len(p.l.Groups[g].PEs); rank >= n {
+		if n := p.l.Groups[g].NumBlocks(); rank >= n {
 			rank -= n
 			continue
 		}
 		k.group = &p.l.Groups[g]
 		break
 	}
-	seat(&k.setup, k.group, rank)
+	seat(&k.setup, p.l, k.group, rank)
 	k.slice, k.stopped, k.ended = mem.At(mem.HBM, k.setup.PE, 0), nil, false
 	return k
 }

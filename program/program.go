@@ -25,6 +25,7 @@ type Program struct {
 // Block is a sequence of operations of one rank. Blocks of a rank share its memory.
 type Block struct {
 	Rank   int32   // of all groups of the launch, one after the other
+	Number int32   // among the blocks of the rank
 	Record int32   // in Program.Records
 	Places *Places // nil unless asked for
 }
@@ -112,7 +113,7 @@ func (p *Program) LongestSends(l *launch.Launch) [][]int64 {
 	}
 	all, known := make([][]int64, 0, len(p.Blocks)), make([][]int64, len(p.Records))
 	for g := range l.Groups {
-		for i := range l.Groups[g].PEs {
+		for i := range l.Groups[g].NumBlocks() {
 			k := p.Blocks[len(all)].Record
 			if known[k] == nil {
 				known[k] = p.Records[k].sends(len(l.Groups[g].Wiring[i].Out), p.Forms)

@@ -68,7 +68,10 @@ func Asks(in *tl.Instr) string {
 func RecordLaunch(ctx context.Context, l *launch.Launch, o Options) (*Program, error) {
 	r := newRecorder(ctx, l, o)
 	for g := range l.Groups {
-		for i := range l.Groups[g].PEs {
+		if g > 0 {
+			r.base += len(l.Groups[g-1].PEs)
+		}
+		for i := range l.Groups[g].NumBlocks() {
 			err := r.rank(&l.Groups[g], i)
 			if errors.Is(err, ErrBudget) && o.Parts && !r.long {
 				r.shorten()
@@ -93,7 +96,7 @@ const differFrom = 8
 // budget if that goes on.
 func (r *recorder) allDiffer() bool {
 	n := len(r.records)
-	return n >= differFrom && n == len(r.blocks) && (int64(r.opts.Budget)-r.left)/int64(n)*int64(r.l.World()) > int64(r.opts.Budget)
+	return n >= differFrom && n == len(r.blocks) && (int64(r.opts.Budget)-r.left)/int64(n)*int64(r.l.NumBlocks()) > int64(r.opts.Budget)
 }
 
 // Guess records a few ranks of a launch, and returns the program in which all do the same as the
@@ -133,6 +136,7 @@ type recorder struct {
 	guard
 	table
 	l       *launch.Launch
+	base    int // rank 0 of the group at hand, among the ranks of all groups
 	setup   tl.Setup
 	records []Record
 	blocks  []Block
@@ -187,9 +191,10 @@ func setupOf(l *launch.Launch, g *guard) tl.Setup {
 	}
 }
 
-// seat gives a setup its rank.
-func seat(s *tl.Setup, g *launch.Group, i int) {
-	s.Rank, s.World, s.PE, s.PEsPerCube, s.Wiring = i, len(g.PEs), int(g.PEs[i]), g.PEsPerCube, &g.Wiring[i]
+// seat gives a setup the place of block i of a group.
+func seat(s *tl.Setup, l *launch.Launch, g *launch.Group, i int) {
+	b := g.Setup(i, l.Scratch)
+	s.Rank, s.Block, s.World, s.PE, s.PEsPerCube, s.Wiring, s.Scratch = b.Rank, b.Block, b.World, b.PE, b.PEsPerCube, b.Wiring, b.Scratch
 }
 
 // program is what has been recorded.
@@ -197,18 +202,18 @@ func (r *recorder) program() *Program {
 	return &Program{Records: r.records, Blocks: r.blocks, Forms: r.forms, More: r.more, Long: r.long, Sends: r.sends}
 }
 
-// rank records rank i of a group.
+// rank records block i of a group.
 func (r *recorder) rank(g *launch.Group, i int) error {
 	if err := r.cancelled(); err != nil {
 		return err
 	}
-	seat(&r.setup, g, i)
+	seat(&r.setup, r.l, g, i)
 	if r.tl == nil {
 		r.tl = tl.NewContext(r.setup)
 	} else {
 		tl.Drive(r.tl).Reset(r.setup)
 	}
-	r.slice, r.at, r.stopped = mem.At(mem.HBM, int(g.PEs[i]), 0), 0, nil
+	r.slice, r.at, r.stopped = mem.At(mem.HBM, r.setup.PE, 0), 0, nil
 	r.addrs, r.offs = writer{}, writer{}
 	switch {
 	case r.long:
@@ -247,7 +252,7 @@ func (r *recorder) end() error {
 			return err
 		}
 	}
-	b := Block{Rank: int32(len(r.blocks)), Record: r.record}
+	b := Block{Rank: int32(r.base + r.setup.Rank), Number: int32(r.setup.Block), Record: r.record}
 	if r.opts.Places {
 		b.Places = &Places{r.addrs.runs, r.offs.runs}
 		r.left -= int64(unsafe.Sizeof(*b.Places)) + int64(len(r.addrs.runs)+len(r.offs.runs))*int64(unsafe.Sizeof(Run{}))
@@ -265,7 +270,7 @@ func (r *recorder) shorten() {
 	known := make([][]int64, len(r.records))
 	rank := 0
 	for g := range r.l.Groups {
-		for i := range r.l.Groups[g].PEs {
+		for i := range r.l.Groups[g].NumBlocks() {
 			if rank == len(r.blocks) {
 				break
 			}

@@ -44,6 +44,7 @@ type Context struct {
 type seat struct {
 	pe                   int
 	rank, world, perCube int
+	block                int // of the rank
 	program, grid        int // of a grid; grid is 0 where there is none
 	coreType             CoreType
 	engine               bool // there is an engine to post tasks to
@@ -60,6 +61,7 @@ type portState struct {
 type Setup struct {
 	Core         Core
 	Rank, World  int
+	Block        int // among the blocks of its rank
 	PE           int // index in the machine
 	PEsPerCube   int // ranks that share a cube: what NumPrograms(0) answers
 	Wiring       *Wiring
@@ -95,7 +97,7 @@ func (c *Context) reset(s Setup) {
 		core: s.Core, watch: s.Watch, seen: watch.Kernel{Rank: s.Rank, PE: s.PEName, Now: s.Now},
 		making:       making{words: words},
 		scratchCells: scratchCells{freeCell: None, cells: slices.Grow(cells, s.CellCapacity)},
-		seat: seat{pe: s.PE, rank: s.Rank, world: s.World, perCube: max(1, s.PEsPerCube),
+		seat: seat{pe: s.PE, rank: s.Rank, block: s.Block, world: s.World, perCube: max(1, s.PEsPerCube),
 			program: s.Program, grid: s.Grid, coreType: s.CoreType, engine: s.Engine},
 		wiring: s.Wiring, ring: s.Ring, addrs: s.Addrs,
 	}

@@ -28,6 +28,9 @@ func (d Driver) Meet() { d.c.plain(OpMeet) }
 // interprets a program calls it first.
 func (d Driver) Interpret(s Source) { d.c.source = s }
 
+// Block returns the number of the block that the kernel is among the blocks of its rank.
+func (d Driver) Block() int { return d.c.block }
+
 // Run executes a kernel to its end. It returns the fault that stopped it, if any; abandoned is true
 // if the executor gave it up.
 func (d Driver) Run(k Kernel, a Args) (abandoned bool, err error) { return d.c.run(k, a) }

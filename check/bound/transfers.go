@@ -21,7 +21,7 @@ func Transfers(m *machine.Machine, l *launch.Launch, p *program.Program) []Trans
 	t := tally{machine: m, l: l, bytes: map[[2]machine.NodeID]int64{}}
 	at := 0
 	for g := range l.Groups {
-		for i := range l.Groups[g].PEs {
+		for i := range l.Groups[g].NumBlocks() {
 			t.block(p, &p.Blocks[at], &l.Groups[g], i)
 			at++
 		}
@@ -48,11 +48,11 @@ func (t *tally) add(from, to machine.NodeID, bytes int64) {
 	t.bytes[pair] += bytes
 }
 
-// block adds the operations of one rank. A message on a ring counts only for the part of its route
-// that does not depend on its payload's memory: from TCM to TCM if slots are there, else from PE to
-// PE. Bytes that engines move for a composite, or from a slot to memory, do not count.
-func (t *tally) block(p *program.Program, b *program.Block, g *launch.Group, rank int) {
-	m, pe := t.machine, int(g.PEs[rank])
+// block adds the operations of block i of a group. A message on a ring counts only for the part of
+// its route that does not depend on its payload's memory: from TCM to TCM if slots are there, else
+// from PE to PE. Bytes that engines move for a composite, or from a slot to memory, do not count.
+func (t *tally) block(p *program.Program, b *program.Block, g *launch.Group, i int) {
+	m, pe := t.machine, int(g.PEs[g.Block(i).Rank])
 	own := m.PE(pe)
 	for in := range p.Instrs(b, pe) {
 		switch in.Op {
@@ -64,7 +64,7 @@ func (t *tally) block(p *program.Program, b *program.Block, g *launch.Group, ran
 			if in.A == tl.None {
 				t.add(memory.Node(m, in.Addr), own, in.Bytes())
 			}
-			peer := int(g.PEs[g.Wiring[rank].Out[in.Port].Peer])
+			peer := int(g.PEs[g.Block(int(g.Wiring[i].Out[in.Port].Peer)).Rank])
 			if t.l.Ring.Space == mem.TCM {
 				t.add(m.TCM(pe), m.TCM(peer), in.Bytes())
 			} else {

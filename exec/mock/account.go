@@ -30,7 +30,11 @@ func (r *rank) Slot(in uint8) (ring, seq uint32) {
 func (x *run) accountStart() {
 	x.beginLocal()
 	for _, r := range x.ranks {
-		r.agent = x.history.Agent(history.AgentInfo{Rank: r.index, PE: int(r.pe), Stream: -1, Program: -1})
+		w := history.AgentInfo{Rank: r.index, PE: int(r.pe), Stream: -1, Program: -1}
+		if b := x.launch.Groups[r.group].Block(r.block); b.Of > 1 {
+			w.Block = 1 + b.Number
+		}
+		r.agent = x.history.Agent(w)
 		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: history.Host})
 	}
 	first := x.history.NextRings(len(x.rings))

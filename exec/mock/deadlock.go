@@ -28,7 +28,7 @@ func (x *run) deadlock() error {
 		r.stop()
 		blocked[i].Place = r.place
 	}
-	return fault.NewDeadlock(len(x.launch.Groups[group].PEs), blocked, rings)
+	return stall.Deadlock(&x.launch.Groups[group], blocked, func(i int) int { return stuck[i].block }, rings)
 }
 
 // describe returns what a rank waits for, without its place. peers lists the ranks that could still
@@ -49,12 +49,13 @@ func (r *rank) describe(peers func() []int) fault.Blocked {
 	return stall.ToRecv(w, r.port, r.in[r.port].occupancy(), ring.SlotsOf(w.In[r.port].Slots))
 }
 
-// others returns the ranks of this one's group that could still change the words that it waits for.
+// others returns the blocks of this one's group that could still change the words that it waits
+// for.
 func (r *rank) others() []int {
 	var peers []int
 	for _, o := range r.run.ranks {
-		if o.group == r.group && r.at.Side.Awaits(r.pe, o.pe, o.over) {
-			peers = append(peers, o.index)
+		if o.group == r.group && (r.at.Side.Awaits(r.pe, o.pe, o.over) || o.pe == r.pe && o != r && !o.over) {
+			peers = append(peers, o.block)
 		}
 	}
 	return peers
@@ -76,7 +77,7 @@ func (r *rank) operation() string {
 
 func (r *ring) occupancy() int { return int(r.Sent - r.Returned) }
 
-// ends lists the ends of all rings of a group, by rank and direction. Messages take no time here,
+// ends lists the ends of all rings of a group, by block and direction. Messages take no time here,
 // so each side's pointers are exact.
 func (x *run) ends(group int) []fault.RingEnd {
 	var ends []fault.RingEnd
@@ -84,7 +85,7 @@ func (x *run) ends(group int) []fault.RingEnd {
 		if r.group != group {
 			continue
 		}
-		ends = append(ends, stall.Ends(r.wiring, r.index, func(i int, e *fault.RingEnd) {
+		ends = append(ends, stall.Ends(r.wiring, r.block, func(i int, e *fault.RingEnd) {
 			q := r.out[i]
 			e.Mine, e.Cached = q.Sent, q.Credited
 			if s := &q.stream; s.Open() {

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"kernbench/dtype"
+	"kernbench/exec/stall"
 	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/record/history"
@@ -95,7 +96,8 @@ func (e *Executor) Launch(ctx context.Context, l *launch.Launch) (*launch.Result
 	err := x.loop()
 	if w := e.opts.Pointers; w != nil {
 		for g := range l.Groups {
-			fmt.Fprintf(w, "launch %s, group %d of %d:\n%s\n", l.Name, g, len(l.Groups), fault.Pointers(x.ends(g), 0))
+			fmt.Fprintf(w, "launch %s, group %d of %d:\n%s\n", l.Name, g, len(l.Groups),
+				fault.Pointers(stall.OfRanks(&l.Groups[g], x.ends(g)), 0))
 		}
 	}
 	if err != nil {
@@ -108,10 +110,7 @@ func (e *Executor) Launch(ctx context.Context, l *launch.Launch) (*launch.Result
 		x.result.Messages += r.sent
 		x.result.Bytes += r.bytes
 	}
-	x.result.Traffic = make([]tl.Traffic, len(x.ranks))
-	for i, r := range x.ranks {
-		x.result.Traffic[i] = tl.Drive(r.kernel).Traffic()
-	}
+	x.result.Traffic = l.Traffic(func(i int) tl.Traffic { return tl.Drive(x.ranks[i].kernel).Traffic() })
 	return x.finish()
 }
 
@@ -131,9 +130,11 @@ func (x *run) wire() {
 	for gi := range l.Groups {
 		g := &l.Groups[gi]
 		base := len(x.ranks)
-		for i, pe := range g.PEs {
-			r := &rank{run: x, group: gi, index: i, pe: pe, ringUse: ringUse{served: -1}, wiring: &g.Wiring[i]}
-			r.start(tl.Setup{Rank: i, World: len(g.PEs), PEsPerCube: g.PEsPerCube, Scratch: l.Scratch}, l.Kernel, g.Args)
+		for i := range g.NumBlocks() {
+			b := g.Block(i)
+			r := &rank{run: x, group: gi, index: b.Rank, block: i, pe: g.PEs[b.Rank], wiring: &g.Wiring[i]}
+			r.served = -1
+			r.start(g.Setup(i, l.Scratch), l.Kernel, g.Args)
 			x.ranks = append(x.ranks, r)
 			x.enter(r)
 		}

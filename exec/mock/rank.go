@@ -23,8 +23,9 @@ type rank struct {
 	run     *run
 	kernel  *tl.Context
 	wiring  *tl.Wiring
-	index   int // in its group
+	index   int // of the rank in its group
 	group   int
+	block   int // among the blocks of its group: the same, but where ranks have several
 	pe      int32
 	stream  *stream // of a program of a grid
 	program int

@@ -44,7 +44,7 @@ func (x *run) accountBegin() {
 	rings := 0
 	for i := range x.ranks {
 		r := &x.ranks[i]
-		r.agent = x.history.Agent(history.AgentInfo{Rank: int(r.index), PE: int(r.pe), Stream: -1, Program: -1})
+		r.agent = x.history.Agent(r.accountInfo())
 		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: history.Host, Time: x.start})
 		rings += len(r.tx)
 	}
@@ -57,6 +57,15 @@ func (x *run) accountBegin() {
 			number++
 		}
 	}
+}
+
+// accountInfo describes the rank, or its block.
+func (r *rank) accountInfo() history.AgentInfo {
+	w := history.AgentInfo{Rank: int(r.index), PE: int(r.pe), Stream: -1, Program: -1}
+	if b := r.run.launch.Groups[r.group].Block(int(r.block)); b.Of > 1 {
+		w.Block = 1 + b.Number
+	}
+	return w
 }
 
 // accountJoin records that a rank has ended, with all that it started.

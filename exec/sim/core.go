@@ -197,13 +197,16 @@ func (r *rank) compute(in *tl.Instr) {
 	r.produce(in, start, end, spec.Units[n].Kind())
 }
 
-// meetPipes lets global time catch up while a composite runs or other programs share the PE. They
-// use the engines too, so their order must be known.
+// meetPipes lets global time catch up while a composite runs or others use the engines of the PE:
+// their order must be known.
 func (r *rank) meetPipes() {
-	if r.pipes > 0 || r.engines != &r.PE {
+	if r.pipes > 0 || r.sharesEngines() {
 		r.sync()
 	}
 }
+
+// sharesEngines reports whether other programs or blocks use the engines of the PE too.
+func (r *rank) sharesEngines() bool { return r.engines != &r.PE || r.blocks != nil }
 
 // produce completes an instruction whose engine works from start to end.
 func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
@@ -224,10 +227,10 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 
 // enqueue waits for a free place in a DMA queue and takes it. A queue only empties by itself, so a
 // free place may be taken ahead of time. That does not hold if a payload that is still being sent,
-// a composite, or another program on the PE may take the place first.
+// a composite, or others that share the engines may take the place first.
 func (r *rank) enqueue(q dma.Queue) {
 	spec, engine := &r.run.e.spec.DMA, &r.engines.DMA
-	if q == dma.Compute && r.pipes > 0 || q == dma.Collective && r.mayFill() || r.parent != nil {
+	if q == dma.Compute && r.pipes > 0 || q == dma.Collective && r.mayFill() || r.parent != nil || r.blocks != nil {
 		r.sync()
 	}
 	if engine.Full(spec, q, r.Clock) {

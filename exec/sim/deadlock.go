@@ -27,7 +27,7 @@ func (x *run) deadlock() error {
 		r.stop()
 		blocked[i].Place = r.place
 	}
-	d := fault.NewDeadlock(len(x.launch.Groups[stuck[0].group].PEs), blocked, rings)
+	d := stall.Deadlock(&x.launch.Groups[stuck[0].group], blocked, func(i int) int { return int(stuck[i].block) }, rings)
 	// Kernels run ahead of the clock of events, up to the point at which they wait.
 	at := max(x.e.q.Now(), x.result.End)
 	for _, r := range stuck {
@@ -43,7 +43,7 @@ func (r *rank) operation() string {
 	case forWord, forChange, forCell:
 		return r.instr.Call()
 	}
-	w := &r.run.launch.Groups[r.group].Wiring[r.index]
+	w := &r.run.launch.Groups[r.group].Wiring[r.block]
 	switch r.wait {
 	case forCredit, forStream:
 		return "send(" + w.Out[r.target].Dir.String() + ")"
@@ -65,7 +65,7 @@ func (r *rank) describe() fault.Blocked {
 			return fault.Blocked{Word: t.name(), Peers: []int{t.queue.rank}}
 		}
 	}
-	w, ring := &r.run.launch.Groups[r.group].Wiring[r.index], r.run.ring
+	w, ring := &r.run.launch.Groups[r.group].Wiring[r.block], r.run.ring
 	switch r.wait {
 	case forCredit, forStream:
 		q := r.tx[r.target]
@@ -76,18 +76,19 @@ func (r *rank) describe() fault.Blocked {
 	return stall.ForAny(w, ring.Slots)
 }
 
-// others are the ranks of this one's group that could still change the words that it waits for.
+// others are the blocks of this one's group that could still change the words that it waits for.
 func (r *rank) others() []int {
 	var ranks []int
 	for i := range r.run.ranks {
-		if o := &r.run.ranks[i]; o.group == r.group && r.instr.Side.Awaits(r.pe, o.pe, o.done) {
-			ranks = append(ranks, int(o.index))
+		o := &r.run.ranks[i]
+		if o.group == r.group && (r.instr.Side.Awaits(r.pe, o.pe, o.done) || o.pe == r.pe && o != r && !o.done) {
+			ranks = append(ranks, int(o.block))
 		}
 	}
 	return ranks
 }
 
-// ringEnds lists the ends of all rings of a group, by rank and direction.
+// ringEnds lists the ends of all rings of a group, by block and direction.
 func (x *run) ringEnds(group int32) []fault.RingEnd {
 	var ends []fault.RingEnd
 	for i := range x.ranks {
@@ -95,7 +96,7 @@ func (x *run) ringEnds(group int32) []fault.RingEnd {
 		if r.group != group {
 			continue
 		}
-		ends = append(ends, stall.Ends(&x.launch.Groups[group].Wiring[r.index], int(r.index), func(i int, e *fault.RingEnd) {
+		ends = append(ends, stall.Ends(&x.launch.Groups[group].Wiring[r.block], int(r.block), func(i int, e *fault.RingEnd) {
 			q := r.tx[i]
 			e.Mine, e.Cached = q.Sent, q.Credited
 			if s := &q.payload; s.Open() {

@@ -10,6 +10,7 @@ import (
 	"kernbench/des"
 	"kernbench/exec/sim/recorded"
 	"kernbench/exec/sim/replay"
+	"kernbench/exec/stall"
 	"kernbench/fault"
 	"kernbench/hw/noc"
 	"kernbench/hw/pe"
@@ -170,7 +171,7 @@ func (e *Executor) perform(ctx context.Context, x *run) (*launch.Result, error) 
 	if e.opts.Pointers != nil && x.batch == nil {
 		for g := range l.Groups {
 			fmt.Fprintf(e.opts.Pointers, "launch %s, group %d of %d:\n%s\n", l.Name, g, len(l.Groups),
-				fault.Pointers(x.ringEnds(int32(g)), 0))
+				fault.Pointers(stall.OfRanks(&l.Groups[g], x.ringEnds(int32(g))), 0))
 		}
 	}
 	e.end = max(e.end, x.result.End)

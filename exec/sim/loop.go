@@ -176,12 +176,7 @@ func (x *run) countTraffic() {
 		x.result.Traffic = x.batch.Traffic(func(i int) tl.Traffic { return x.ranks[i].stream.traffic })
 		return
 	}
-	x.result.Traffic = make([]tl.Traffic, len(x.ranks))
-	for i := range x.ranks {
-		t := &x.result.Traffic[i]
-		t.Rank = i
-		t.Add(tl.Drive(x.ranks[i].ctx).Traffic())
-	}
+	x.result.Traffic = x.launch.Traffic(func(i int) tl.Traffic { return tl.Drive(x.ranks[i].ctx).Traffic() })
 }
 
 // leftOver is the fault of a launch that ended well but for messages in its rings.

@@ -17,18 +17,18 @@ import (
 func (e *Executor) prepare(l *launch.Launch) (*run, error) {
 	x := &run{e: e, launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring, start: e.Now(), tracing: e.tracing()}
 	x.startCauses()
-	x.ranks = make([]rank, l.World())
+	x.ranks = make([]rank, l.NumBlocks())
 	x.expect(len(x.ranks))
 	base := int32(0)
 	for gi := range l.Groups {
 		g := &l.Groups[gi]
-		for i := range g.PEs {
+		for i := range g.NumBlocks() {
 			if err := x.prepareRank(g, gi, i, base); err != nil {
 				x.stopAll()
 				return nil, err
 			}
 		}
-		base += int32(len(g.PEs))
+		base += int32(g.NumBlocks())
 	}
 	x.makeRings()
 	x.explainRings()
@@ -41,28 +41,42 @@ func (e *Executor) prepare(l *launch.Launch) (*run, error) {
 func (x *run) prepareRank(g *launch.Group, gi, i int, base int32) error {
 	e, id := x.e, base+int32(i)
 	r := &x.ranks[id]
-	w := &g.Wiring[i]
-	*r = rank{run: x, id: id, index: int32(i), pe: g.PEs[i], seat: g.PEs[i], source: uint32(g.PEs[i]),
+	w, b := &g.Wiring[i], g.Block(i)
+	pe := g.PEs[b.Rank]
+	*r = rank{run: x, id: id, index: int32(b.Rank), block: int32(i), pe: pe, seat: pe, source: uint32(pe),
 		group: int32(gi), base: base, ringUse: ringUse{any: -1}}
 	if err := e.checkRank(x.launch, g, i); err != nil {
 		return err
 	}
-	r.engines, r.component = &r.PE, uint32(e.m.NumLinks())+uint32(r.pe)
-	r.Reset(x.start)
+	x.takeEngines(r, b)
 	r.began = x.start
 	r.tx, r.rx = make([]*ring, len(w.Out)), make([]*ring, len(w.In))
-	r.ctx = tl.NewContext(tl.Setup{
-		Core: r, Rank: i, World: len(g.PEs), PE: int(r.pe), PEsPerCube: g.PEsPerCube,
-		Wiring: w, Ring: x.ring, Addrs: x.launch.Addrs, Scratch: x.launch.Scratch, Watch: x.launch.Watch,
-		PEName:      func() string { return e.m.PEName(int(r.pe)) },
-		Now:         func() (unit.Time, bool) { return r.Clock, true },
-		Edits:       e.opts.Edits,
-		RecordLines: e.opts.RecordLines || e.opts.History != nil || e.opts.Causes != nil,
-	})
+	s := g.Setup(i, x.launch.Scratch)
+	s.Core, s.Ring, s.Addrs, s.Watch, s.Edits = r, x.ring, x.launch.Addrs, x.launch.Watch, e.opts.Edits
+	s.PEName = func() string { return e.m.PEName(int(r.pe)) }
+	s.Now = func() (unit.Time, bool) { return r.Clock, true }
+	s.RecordLines = e.opts.RecordLines || e.opts.History != nil || e.opts.Causes != nil
+	r.ctx = tl.NewContext(s)
 	r.book = x.history.Book(r.ctx, r)
 	r.beginCauses(0)
 	r.makeBody(x.launch.Kernel, g.Args)
 	return nil
+}
+
+// takeEngines gives a rank the engines of its PE. The first block of a rank has them, and the
+// others use them too. Further blocks have components beyond those of the PEs.
+func (x *run) takeEngines(r *rank, b launch.Block) {
+	if b.Of > 1 {
+		first := r.id - int32(b.Number)
+		r.blocks = x.ranks[first:][:b.Of:b.Of]
+	}
+	if b.Number > 0 {
+		r.engines, r.component = &r.blocks[0].PE, uint32(x.e.m.NumLinks()+x.e.m.NumPEs())+uint32(r.id)
+		r.Clock = x.start
+		return
+	}
+	r.engines, r.component = &r.PE, uint32(x.e.m.NumLinks())+uint32(r.pe)
+	r.Reset(x.start)
 }
 
 // taken returns the bytes of a memory that a PE's rings cannot use.
@@ -86,7 +100,7 @@ func (x *run) makeRings() {
 		if !x.ring.Mixed {
 			continue
 		}
-		for _, o := range x.launch.Groups[r.group].Wiring[r.index].Out {
+		for _, o := range x.launch.Groups[r.group].Wiring[r.block].Out {
 			total += x.ring.SlotsOf(o.Slots)
 		}
 	}
@@ -98,7 +112,7 @@ func (x *run) makeRings() {
 	n, at := 0, 0
 	for i := range x.ranks {
 		r := &x.ranks[i]
-		for port, o := range x.launch.Groups[r.group].Wiring[r.index].Out {
+		for port, o := range x.launch.Groups[r.group].Wiring[r.block].Out {
 			q, to, slots := &x.rings[n], &x.ranks[r.base+o.Peer], x.ring.SlotsOf(o.Slots)
 			*q = ring{
 				from: r.id, to: to.id, out: uint8(port), in: o.PeerIn, sizing: x.sizingOf(slots),
@@ -136,25 +150,29 @@ func (x *run) connect(r *rank) {
 	}
 }
 
-// checkRank rejects ranks on PEs that the machine lacks, or with too many rings.
+// checkRank rejects a block on a PE that the machine lacks, or with too many rings, and the first
+// block of a rank if the slots of all rings of the rank do not fit.
 func (e *Executor) checkRank(l *launch.Launch, g *launch.Group, i int) error {
-	pe, w := int(g.PEs[i]), &g.Wiring[i]
+	b, w := g.Block(i), &g.Wiring[i]
+	pe := int(g.PEs[b.Rank])
 	if pe >= e.m.NumPEs() {
-		return fmt.Errorf("rank %d is to run on PE %d: the machine has %d", i, pe, e.m.NumPEs())
+		return fmt.Errorf("rank %d is to run on PE %d: the machine has %d", b.Rank, pe, e.m.NumPEs())
 	}
 	if len(w.In) > seqCredit-seqToken || len(w.Out) > seqCredit-seqToken {
-		return fmt.Errorf("rank %d has %d rings: at most %d", i, max(len(w.In), len(w.Out)), seqCredit-seqToken)
+		return fmt.Errorf("rank %d has %d rings: at most %d", b.Rank, max(len(w.In), len(w.Out)), seqCredit-seqToken)
 	}
-	slots := int64(len(w.In)) * int64(l.Ring.Slots)
-	if l.Ring.Mixed {
-		slots = 0
-		for _, p := range w.In {
+	if b.Number > 0 {
+		return nil
+	}
+	slots := int64(0)
+	for k := range b.Of {
+		for _, p := range g.Wiring[i+k].In {
 			slots += int64(l.Ring.SlotsOf(p.Slots))
 		}
 	}
 	need := unit.Bytes(slots * l.Ring.SlotBytes)
 	if have := memory.RingRoom(e.m, pe, l.Ring.Space, taken(l, pe)); need > have {
-		return &fault.RingMemory{Place: e.placeOf(i, pe, "launch", e.Now()), Kind: l.Ring.Space.String(), Need: need, Have: have}
+		return &fault.RingMemory{Place: e.placeOf(b.Rank, pe, "launch", e.Now()), Kind: l.Ring.Space.String(), Need: need, Have: have}
 	}
 	return nil
 }

@@ -45,6 +45,8 @@ func (e *Executor) needsEvents(l *launch.Launch) string {
 		return "fidelity flit"
 	case l.Watch.Timed():
 		return "limit of simulated time"
+	case l.SeveralBlocks():
+		return "several blocks of a rank"
 	case l.Ring.Mixed:
 		return "rings with slots of their own"
 	case l.Ring.OnRecv:

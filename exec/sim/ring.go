@@ -199,7 +199,7 @@ func (r *rank) recv(in *tl.Instr) {
 		r.assemble(in, port)
 	}
 	if x.e.opts.Trace != nil {
-		w := &x.launch.Groups[r.group].Wiring[r.index].In[port]
+		w := &x.launch.Groups[r.group].Wiring[r.block].In[port]
 		r.emit(trace.Event{
 			Kind: trace.Recv, Peer: x.ranks[q.from].pe, Dir: uint8(w.Dir), Start: from, End: r.Clock,
 			Bytes: in.Bytes(), Seq: int64(seq), Stalled: stalled, Ring: q.number(), Line: tl.Drive(r.ctx).Line(),
@@ -245,7 +245,7 @@ func (q *ring) number() uint32 { return trace.RingNumber(int(q.from), q.out) }
 // dirOf returns the sender's direction of a ring.
 func (x *run) dirOf(q *ring) tl.Dir {
 	r := &x.ranks[q.from]
-	return x.launch.Groups[r.group].Wiring[r.index].Out[q.out].Dir
+	return x.launch.Groups[r.group].Wiring[r.block].Out[q.out].Dir
 }
 
 // lendSlot gives the kernel the slot itself.

@@ -35,8 +35,8 @@ type run struct {
 	causing
 }
 
-// rank is one PE of a launch: the Core of its kernel. Its parts stand in the files that change
-// them.
+// rank is one PE of a launch, or one block of several on a PE: the Core of its kernel. Its parts
+// stand in the files that change them.
 type rank struct {
 	pe.PE
 	parking     // its coroutine
@@ -54,13 +54,15 @@ type rank struct {
 	engines   *pe.PE // that it computes with: its own, but for the programs of streams
 	component uint32 // that ties are broken by
 	id        int32  // in run.ranks
-	index     int32  // in its group
+	index     int32  // of the rank in its group
+	block     int32  // among the blocks of its group: the same, but where ranks have several
 	pe        int32
 	seat      int32  // PE that holds it: the same, except for a communication engine that several PEs share
 	source    uint32 // that the fabric keeps what it sends in order by
 	group     int32
 	base      int32 // id of rank 0 of the group
 
+	blocks         []rank    // all blocks of its rank; nil: it is the only one
 	tx, rx         []*ring   // by port
 	fromHBM, toHBM noc.Route // its own slice
 	posted         [seqSeen + 1]uint32

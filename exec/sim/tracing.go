@@ -86,7 +86,7 @@ func (e *Executor) showClasses(ctx context.Context, l *launch.Launch) ([]bool, e
 	if e.opts.Trace == nil || !e.opts.Scope.ByClass(l.World()) {
 		return nil, nil
 	}
-	shown := make([]bool, l.World())
+	shown := make([]bool, l.NumBlocks())
 	o := e.recording()
 	o.Parts = false
 	p, err := program.RecordLaunch(ctx, l, o)
@@ -100,9 +100,9 @@ func (e *Executor) showClasses(ctx context.Context, l *launch.Launch) ([]bool, e
 		return shown, nil
 	}
 	seen := map[int32]bool{}
-	for _, b := range p.Blocks {
+	for i, b := range p.Blocks {
 		if !seen[b.Record] {
-			seen[b.Record], shown[b.Rank] = true, true
+			seen[b.Record], shown[i] = true, true
 		}
 	}
 	return shown, nil

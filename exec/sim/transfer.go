@@ -170,6 +170,11 @@ func (r *rank) leave(q dma.Queue, end unit.Time) {
 		r.run.busyOf(r.engines).leaves(r.run.causes, int(q), r.run.heard, now)
 	}
 	switch {
+	case r.blocks != nil:
+		for k := range r.blocks {
+			r.blocks[k].room(q, end)
+		}
+		return
 	case r.parent == nil:
 		r.room(q, end)
 		return

@@ -2,7 +2,7 @@
 // executor supplies the waiting rank and its port or word; this package supplies the names for the
 // report.
 //
-// It may import tl, mem and fault. Start at ToSend.
+// It may import tl, tl/launch, mem and fault. Start at ToSend.
 package stall
 
 import (
@@ -12,6 +12,7 @@ import (
 	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/tl"
+	"kernbench/tl/launch"
 )
 
 // ToSend describes a rank that waits for a slot of its ring Out[i].
@@ -78,4 +79,28 @@ func Ends(w *tl.Wiring, rank int, out, in func(i int, e *fault.RingEnd)) []fault
 		in(i, &ends[len(ends)-1])
 	}
 	return ends
+}
+
+// Deadlock reports why no block of a group can go on. block returns the place in the group of
+// blocked[i]. Peers of blocked, and the ranks of rings, are such places too.
+func Deadlock(g *launch.Group, blocked []fault.Blocked, block func(i int) int, rings []fault.RingEnd) *fault.Deadlock {
+	if g.Blocks == nil {
+		return fault.NewDeadlock(len(g.PEs), blocked, rings)
+	}
+	ranks := make([]int, len(g.Blocks))
+	for i, b := range g.Blocks {
+		ranks[i] = b.Rank
+	}
+	for i := range blocked {
+		blocked[i].Rank, blocked[i].Of = block(i), g.Blocks[block(i)].Name()
+	}
+	return fault.NewDeadlockOfBlocks(len(g.PEs), ranks, blocked, rings)
+}
+
+// OfRanks names the ranks of rings whose ends name blocks of a group.
+func OfRanks(g *launch.Group, rings []fault.RingEnd) []fault.RingEnd {
+	for i := range rings {
+		rings[i].Rank, rings[i].Peer = g.Block(rings[i].Rank).Rank, g.Block(rings[i].Peer).Rank
+	}
+	return rings
 }

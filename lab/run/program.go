@@ -76,11 +76,13 @@ func (x *Job) give(f *ProgramFile) error {
 	}
 	x.NElem, x.DType, x.Op = f.Elems, f.Type, f.Op
 	x.program = bench.OfFile(f.Root, f.Results)
+	blocks, wiring := f.Split()
 	x.given = &device.Given{
 		Algorithm: &algorithm.Algorithm{
 			Name: f.Algorithm, Summary: "a program from " + f.Name, Collective: f.Collective, Kernel: f.Kernel(), Idempotent: f.Idempotent,
 		},
-		Wiring: f.Wiring, Slots: f.Slots, SlotBytes: f.SlotBytes, Scratch: f.Scratch, Windows: f.Windows,
+		Wiring: f.Wiring, Blocks: blocks, BlockWiring: wiring,
+		Slots: f.Slots, SlotBytes: f.SlotBytes, Scratch: f.Scratch, Windows: f.Windows,
 	}
 	return nil
 }

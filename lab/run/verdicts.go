@@ -61,10 +61,8 @@ func (x *Job) verdicts(r *Result, out *Execution, err error) {
 func (x *Job) deadlock(out *Execution, err error) Verdict {
 	var d *fault.Deadlock
 	switch {
-	case errors.As(err, &d) && d.Streams > 0:
-		return Verdict{deadlock, Failed, fmt.Sprintf("%d of %d streams cannot go on", d.Stuck, d.Streams)}
 	case errors.As(err, &d):
-		return Verdict{deadlock, Failed, fmt.Sprintf("%d of %d ranks cannot go on", len(d.Blocked), d.World)}
+		return Verdict{deadlock, Failed, d.Extent()}
 	case err != nil:
 		return Verdict{deadlock, NotChecked, "the run did not end"}
 	case !HasRings(out.Plan):

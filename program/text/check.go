@@ -29,7 +29,7 @@ func (f *File) check() error {
 		}
 		b.allot()
 	}
-	return nil
+	return f.checkSharing()
 }
 
 // checker checks the statements of a block.

@@ -9,36 +9,21 @@ import (
 	"kernbench/tl"
 )
 
-// Runnable reports why the file cannot be run: a rank has no block, or several.
-func (f *File) Runnable() error {
-	blocks := make([]int, f.World)
-	for _, b := range f.Blocks {
-		for _, r := range b.Ranks {
-			if blocks[r]++; blocks[r] > 1 {
-				return f.errorf(b.line, "rank %d has several blocks: executors run one block of a rank", r)
-			}
-		}
-	}
-	for r, n := range blocks {
-		if n == 0 {
-			return f.errorf(0, "rank %d of %d has no block: a program that runs has one for each rank", r, f.World)
-		}
-	}
-	return nil
-}
-
-// Kernel is the kernel that performs the file, which must be Runnable: each rank carries out the
-// statements of its block.
+// Kernel is the kernel that performs the file, which must be Runnable: each block of each rank
+// carries out its statements.
 func (f *File) Kernel() tl.Kernel {
 	type seat struct {
 		block *Block
 		index int
 	}
-	seats := make([]seat, f.World)
+	seats := make([]map[int]seat, f.World) // by rank and number of the block
+	for r := range seats {
+		seats[r] = map[int]seat{}
+	}
 	lines := map[*Block]func() []*tl.Line{}
 	for _, b := range f.Blocks {
 		for i, r := range b.Ranks {
-			seats[r] = seat{b, i}
+			seats[r][b.Number] = seat{b, i}
 		}
 		lines[b] = sync.OnceValue(func() []*tl.Line {
 			all := make([]*tl.Line, len(b.Stmts))
@@ -49,7 +34,7 @@ func (f *File) Kernel() tl.Kernel {
 		})
 	}
 	return func(c *tl.Context, a tl.Args) {
-		s := seats[c.Rank()]
+		s := seats[c.Rank()][tl.Drive(c).Block()]
 		x := &interpreter{
 			f: f, b: s.block, index: s.index, c: c, a: &a, lines: lines[s.block],
 			tensors: make([]tl.Tensor, s.block.cells), futures: map[tl.Dir][]tl.Future{},
@@ -61,7 +46,7 @@ func (f *File) Kernel() tl.Kernel {
 	}
 }
 
-// interpreter carries out the statements of one rank.
+// interpreter carries out the statements of one block of a rank.
 type interpreter struct {
 	f       *File
 	b       *Block

@@ -26,7 +26,8 @@ func launchOf(t *testing.T, f *text.File) *launch.Launch {
 	if f.World > 8 || words > 1<<12 {
 		return nil
 	}
-	g := launch.Group{PEsPerCube: 4, Wiring: f.Wiring, Args: tl.Args{DType: f.Type, NElem: f.Elems, Op: f.Op}}
+	g := launch.Group{PEsPerCube: 4, Args: tl.Args{DType: f.Type, NElem: f.Elems, Op: f.Op}}
+	g.Blocks, g.Wiring = f.Split()
 	for r := range f.World {
 		g.PEs = append(g.PEs, int32(r))
 		g.Args.Shards = append(g.Args.Shards, mem.At(mem.HBM, r, 0))

@@ -32,7 +32,7 @@ func (f *File) Of(r *Recorded) error {
 		return errors.New("the launch has rings with different numbers of slots (ring_slots): all rings of a program file have as many")
 	}
 	g := &l.Groups[0]
-	f.World, f.Wiring, f.Slots, f.SlotBytes, f.Scratch = len(g.PEs), g.Wiring, l.Ring.Slots, l.Ring.SlotBytes, int64(l.Scratch)
+	f.World, f.Wiring, f.Slots, f.SlotBytes, f.Scratch = len(g.PEs), wiringOfRanks(g), l.Ring.Slots, l.Ring.SlotBytes, int64(l.Scratch)
 	f.Windows = nil
 	for _, w := range g.Args.Windows {
 		f.Windows = append(f.Windows, w.Layout)
@@ -47,14 +47,16 @@ func (f *File) Of(r *Recorded) error {
 	f.Blocks = nil
 	for i := range r.Program.Blocks {
 		b := &r.Program.Blocks[i]
-		m := &maker{f: f, r: r, g: g, rankOf: rankOf, rank: b.Rank, cells: map[int32]made{}, posts: map[tl.Dir][]int{}}
+		m := &maker{
+			f: f, r: r, g: g, wiring: &g.Wiring[i], rankOf: rankOf, rank: b.Rank, cells: map[int32]made{}, posts: map[tl.Dir][]int{},
+		}
 		for in := range r.Program.Instrs(b, int(g.PEs[b.Rank])) {
 			if err := m.add(&in); err != nil {
 				return fmt.Errorf("rank %d, operation %d (%v): %w", b.Rank, len(m.all), in.Op, err)
 			}
 		}
 		m.lone(r.Program.Records[b.Record].Traffic.Syncs)
-		f.Blocks = append(f.Blocks, &Block{Ranks: []int32{b.Rank}, Stmts: m.all})
+		f.Blocks = append(f.Blocks, &Block{Ranks: []int32{b.Rank}, Number: int(b.Number), Stmts: m.all})
 	}
 	return f.check()
 }
@@ -85,6 +87,7 @@ type maker struct {
 	r      *Recorded
 	g      *launch.Group
 	rankOf map[int]int32
+	wiring *tl.Wiring // of the block
 	rank   int32
 	all    []Stmt
 	next   int32          // number of the next tensor
@@ -121,7 +124,7 @@ func (m *maker) add(in *tl.Instr) error {
 }
 
 func (m *maker) fill(s *Stmt, in *tl.Instr) (err error) {
-	w := &m.g.Wiring[m.rank]
+	w := m.wiring
 	switch in.Op {
 	case tl.OpLoad, tl.OpStore:
 		if in.Pieces > 1 {

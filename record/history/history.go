@@ -126,6 +126,7 @@ type AgentInfo struct {
 	PE      int // -1 for the host
 	Stream  int // -1 for a kernel that was launched on its own
 	Program int // in its grid, or -1
+	Block   int // 1 + its number among the blocks of its rank; 0: the rank has one
 
 	// Of a communication engine: 1 + the number of one of its queues, and 1 + that of a task in
 	// order of arrival. Task 0 is the queue itself, Queue 0 neither.
@@ -138,6 +139,8 @@ func (w AgentInfo) String() string {
 		return "host"
 	case w.Queue > 0:
 		return w.ofEngine()
+	case w.Block > 0:
+		return fmt.Sprintf("rank %d block %d", w.Rank, w.Block-1)
 	case w.Stream < 0:
 		return fmt.Sprintf("rank %d", w.Rank)
 	case w.Program < 0:

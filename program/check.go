@@ -1,6 +1,7 @@
 package program
 
 import (
+	"kernbench/mem"
 	"kernbench/tl"
 )
 
@@ -10,6 +11,11 @@ type checker struct {
 	guard
 	at    int
 	sends []int64 // by ring: bytes of the longest payload; -1: none
+}
+
+// enter prepares for the kernel of a PE with so many rings.
+func (k *checker) enter(pe, rings int) {
+	k.slice, k.stopped, k.at, k.sends = mem.At(mem.HBM, pe, 0), nil, 0, noSends(rings)
 }
 
 // Do checks an instruction.

@@ -19,7 +19,6 @@ import (
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
 	"kernbench/machine"
-	"kernbench/program"
 	"kernbench/tl/launch"
 	"kernbench/topology"
 	"kernbench/unit"
@@ -104,8 +103,8 @@ type recorded struct {
 }
 
 func (r *recorded) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
-	if p, err := program.RecordLaunch(ctx, l, program.Options{Places: true}); err == nil {
-		r.transfers = bound.Transfers(r.machine, l, p)
+	if all, err := bound.Transfers(ctx, r.machine, l, 1<<30); err == nil {
+		r.transfers = all
 	}
 	return r.Executor.Launch(ctx, l)
 }

@@ -130,8 +130,11 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 		Rank: s.Rank, Points: x.log.Points(), MadeBy: res.MadeBy, Notes: []string{}, Story: []Wait{},
 	}
 	r.From, r.Until = s.From, s.Until
-	r.Spec.TraceFile, r.Spec.CriticalPath, r.Spec.Events = "", nil, nil // of this run, not of what is tried beside it
-	r.machine, r.job, r.buffer, r.Protocol = x.m, x.job, x.job.Machine.Topology().Fabric().BufferBytes, x.job.Protocol()
+	job := *x.job
+	for _, of := range []*run.Spec{&r.Spec, &job.Spec} { // what is of this run, and not of what is tried beside it
+		of.TraceFile, of.CriticalPath, of.Events, of.Causes = "", nil, nil, nil
+	}
+	r.machine, r.job, r.buffer, r.Protocol = x.m, &job, job.Machine.Topology().Fabric().BufferBytes, job.Protocol()
 	runs := counted(x.log, res.Counted)
 	if len(runs) != len(res.Counted) {
 		return nil, fmt.Errorf("internal error: causes of %d launches, and times of %d", len(runs), len(res.Counted))

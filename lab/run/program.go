@@ -120,14 +120,26 @@ const recordBudget = unit.GiB
 
 // Recorded records the launch of the run's collective and gives it to use. It executes kernels, and
 // carries out nothing. The error is a fault of a kernel, or why the kernel is no program.
-func (x *Job) Recorded(ctx context.Context, o program.Options, use func(*device.Call, *launch.Launch, *program.Program) error) (err error) {
+func (x *Job) Recorded(ctx context.Context, o program.Options, use func(*device.Call, *launch.Launch, *program.Program) error) error {
+	o.PEName = x.Machine.PEName
+	return x.FirstLaunch(ctx, func(call *device.Call, l *launch.Launch) error {
+		p, err := program.RecordLaunch(ctx, l, o)
+		if err != nil {
+			return err
+		}
+		return use(call, l, p)
+	})
+}
+
+// FirstLaunch gives the launch of the run's collective to use, and carries out nothing. The error
+// is that of use, or why there is no such launch.
+func (x *Job) FirstLaunch(ctx context.Context, use func(*device.Call, *launch.Launch) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &InternalError{v, string(debug.Stack())}
 		}
 	}()
-	o.PEName = x.Machine.PEName
-	r := &recording{options: o, use: use}
+	r := &recording{use: use}
 	if r.dev, err = device.New(device.Config{
 		Machine: x.Machine, CCL: x.Entries, Tuning: x.tuning, Executor: r, Row: x.row, World: x.World(), PEs: x.pes,
 	}); err != nil {
@@ -143,12 +155,11 @@ func (x *Job) Recorded(ctx context.Context, o program.Options, use func(*device.
 	return err
 }
 
-// recording is an executor that records one launch and carries out nothing.
+// recording is an executor that gives one launch away and carries out nothing.
 type recording struct {
-	dev     *device.Context
-	options program.Options
-	use     func(*device.Call, *launch.Launch, *program.Program) error
-	used    bool
+	dev  *device.Context
+	use  func(*device.Call, *launch.Launch) error
+	used bool
 }
 
 func (r *recording) Data() *oplog.Log { return nil }
@@ -164,12 +175,11 @@ func (r *recording) Launch(ctx context.Context, l *launch.Launch) (*launch.Resul
 	case call.Plan.PerSIP():
 		return nil, errors.New("with rank_level: sip a rank is a SIP: ranks of a program are PEs")
 	}
-	p, err := program.RecordLaunch(ctx, l, r.options)
-	if err != nil {
+	if err := r.use(call, l); err != nil {
 		return nil, err
 	}
 	r.used = true
-	return &launch.Result{}, r.use(call, l, p)
+	return &launch.Result{}, nil
 }
 
 // fileOf makes the file of a recorded launch.

@@ -1,0 +1,55 @@
+package program
+
+import (
+	"context"
+
+	"kernbench/tl"
+	"kernbench/tl/launch"
+)
+
+// Each runs the kernel of each block of a launch alone, to its end, one after the other. It calls f
+// with each instruction of block i of a group, and stores nothing. An error of f ends it. f must
+// not keep the instruction. Each fails as RecordLaunch does, but for the budget.
+func Each(ctx context.Context, l *launch.Launch, o Options, f func(g *launch.Group, i int, in *tl.Instr) error) error {
+	v := &visitor{checker: checker{guard: guard{opts: o, ctx: ctx}}, f: f}
+	setup := setupOf(l, &v.guard)
+	setup.Core = v
+	for g := range l.Groups {
+		v.group = &l.Groups[g]
+		for v.block = range v.group.NumBlocks() {
+			if err := v.cancelled(); err != nil {
+				return err
+			}
+			seat(&setup, l, v.group, v.block)
+			if v.tl == nil {
+				v.tl = tl.NewContext(setup)
+			} else {
+				tl.Drive(v.tl).Reset(setup)
+			}
+			v.enter(setup.PE, len(setup.Wiring.Out))
+			if err := v.run(l.Kernel, v.group.Args); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// visitor is the Core of a kernel whose instructions a function sees.
+type visitor struct {
+	checker
+	group *launch.Group
+	block int
+	f     func(g *launch.Group, i int, in *tl.Instr) error
+}
+
+// Do checks an instruction and shows it.
+func (v *visitor) Do(in *tl.Instr) {
+	if in.Op == tl.OpDrop {
+		return
+	}
+	v.checker.Do(in)
+	if err := v.f(v.group, v.block, in); err != nil {
+		v.stop(err)
+	}
+}

@@ -19,7 +19,7 @@ type Software struct {
 type Protocols struct {
 	LL     Protocol `conf:"ll" doc:"low latency: each word of data beside a flag"`
 	LL128  Protocol `conf:"ll128" doc:"lines of 128 bytes, one of whose words is a flag"`
-	Simple Protocol `conf:"simple" doc:"data, a fence, and a flag behind them"`
+	Simple Protocol `conf:"simple" doc:"data, a fence, and then a flag"`
 }
 
 // Protocol is the time that software adds to a message.

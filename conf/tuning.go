@@ -92,7 +92,7 @@ func (l *ledger) checkTables(key string, tables []TuningTable) {
 			case k == 0 && row.From != 0:
 				l.add(l.places.find(from).errorf(from, "found %v; the first row is from 0 on", row.From))
 			case row.From <= last:
-				l.add(l.places.find(from).errorf(from, "found %v behind %v; rows are in the order of their sizes", row.From, last))
+				l.add(l.places.find(from).errorf(from, "found %v after %v; rows are in the order of their sizes", row.From, last))
 			}
 			last = row.From
 		}

@@ -44,7 +44,7 @@ func TestTuningTablesThatAreWrong(t *testing.T) {
 		{"no ranks", "    ranks: 8\n", "", "tables.0.ranks: is missing"},
 		{"no algorithm", "        use: a\n", "", "tables.0.rows.0.use: is missing"},
 		{"a first row that is late", "from: 0", "from: 1", "the first row is from 0 on"},
-		{"rows out of order", "from: 4756", "from: 0", "found 0 B behind 0 B"},
+		{"rows out of order", "from: 4756", "from: 0", "found 0 B after 0 B"},
 		{"a setting that there is not", "slot_size", "slot_sice", `did you mean "slot_size"?`},
 		{"a list", tuned, "- a", "a mapping with the keys tables"},
 	} {

@@ -16,7 +16,7 @@ type audit struct {
 func (q *Queue) check(e *Event) {
 	a := &q.audit
 	if a.popped && (e.Time < a.last.Time || q.posted == a.posted && e.before(&a.last)) {
-		panic(fmt.Sprintf("des: event %+v comes behind %+v", *e, a.last))
+		panic(fmt.Sprintf("des: event %+v comes after %+v", *e, a.last))
 	}
 	a.last, a.posted, a.popped = *e, q.posted, true
 }

@@ -66,7 +66,7 @@ func Choose(sources []Source, q plan.Query) []Choice {
 					why = []string{fmt.Sprintf("it fits, and %d files for %d ranks come before it: %d are loaded", files-1, q.World, most)}
 				}
 				if len(why) == 0 && c.File != "" {
-					why = []string{"it fits, and comes behind " + c.File}
+					why = []string{"it fits, but " + c.File + " comes first"}
 				}
 				if len(why) > 0 {
 					c.Others = append(c.Others, Candidate{x.s.Name, why})

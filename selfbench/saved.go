@@ -25,7 +25,7 @@ func Load(name string) (*Table, error) {
 	err = d.Decode(&t)
 	if err == nil {
 		if _, more := d.Token(); more != io.EOF {
-			err = fmt.Errorf("%s: there is more behind the table; one object is expected", place(name, text, d.InputOffset()))
+			err = fmt.Errorf("%s: there is more after the table; one object is expected", place(name, text, d.InputOffset()))
 		}
 	} else {
 		err = misread(name, text, err)

@@ -249,7 +249,7 @@ func TestLoad(t *testing.T) {
 		{"wrong type", "{\n \"rows\": 7}", "f.json:2:10: rows: found a number; a list is expected"},
 		{"wrong type inside", strings.Replace(good, "[2]", `["2"]`, 1), "rows.figures.values: found a string; a number is expected"},
 		{"no JSON", "row  measured\n", "f.json:1:1: invalid character 'r'"},
-		{"two", good + "{}", "there is more behind the table"},
+		{"two", good + "{}", "there is more after the table"},
 		{"no rows", `{"spec": 1}`, "found no rows"},
 		{"no name", strings.Replace(good, `"a"`, `""`, 1), "rows.0 has no name"},
 		{"no values", strings.Replace(good, "[2]", "[]", 1), "rows.0.figures.0 of row a has no name, or no values"},

@@ -171,12 +171,12 @@ func (r *run) waiter(b int32) Waiter {
 	out := Waiter{Rank: int(bl.rank), Block: r.plan.Ranks[bl.rank].Blocks[bl.index].ID, Step: s.Index, Op: s.Op,
 		Line: s.Line, Index: int(bl.index), To: plan.None}
 	w := r.missing(b, s)
-	behind := ""
+	hint := ""
 	if to := r.waitsFor(b); to >= 0 {
 		out.To = int(r.blocks[to].rank)
-		behind = ", which " + r.state(to) + " would "
+		hint = ", which " + r.state(to) + " would "
 	} else {
-		behind = ", which no block would "
+		hint = ", which no block would "
 	}
 	switch w.why {
 	case dependent:
@@ -186,16 +186,16 @@ func (r *run) waiter(b int32) Waiter {
 			r.plan.Ranks[at.rank].Blocks[at.index].ID, r.state(int32(w.of)))
 	case noData:
 		out.Reason, out.Channel = NoData, r.plan.ChannelName(w.of)
-		out.Text = fmt.Sprintf("no data on channel %s%ssend", out.Channel, behind)
+		out.Text = fmt.Sprintf("no data on channel %s%ssend", out.Channel, hint)
 	case noSlot:
 		out.Reason, out.Channel = NoSlot, r.plan.ChannelName(w.of)
-		out.Text = fmt.Sprintf("no slot on channel %s, all %d are full%sempty", out.Channel, r.plan.Channels[w.of].Depth, behind)
+		out.Text = fmt.Sprintf("no slot on channel %s, all %d are full%sempty", out.Channel, r.plan.Channels[w.of].Depth, hint)
 	case noUnits:
 		out.Reason, out.Channel = NoSignal, r.plan.Counters[w.of].Name
-		out.Text = fmt.Sprintf("%s has %d of %d signals%sgive", out.Channel, w.has, w.out, behind)
+		out.Text = fmt.Sprintf("%s has %d of %d signals%sgive", out.Channel, w.has, w.out, hint)
 	case noPacket:
 		out.Reason, out.Channel = "no packet", r.plan.SpanName(plan.None, w.cell)
-		out.Text = fmt.Sprintf("packet %s is not written%swrite", out.Channel, behind)
+		out.Text = fmt.Sprintf("packet %s is not written%swrite", out.Channel, hint)
 	}
 	out.Text = r.where(b) + ": " + out.Text
 	return out

@@ -71,7 +71,7 @@ func parseJSON(data []byte) (*value, error) {
 		return nil, err
 	}
 	if p.blanks(); p.pos < len(data) {
-		return nil, p.fail(p.pos, "found %s behind the plan, want the end of the file", p.found())
+		return nil, p.fail(p.pos, "found %s after the plan, want the end of the file", p.found())
 	}
 	return v, nil
 }

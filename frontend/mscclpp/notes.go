@@ -55,7 +55,7 @@ func (w *watch) block(rank, b int) {
 	}
 	for _, c := range slices.Sorted(maps.Keys(w.open)) {
 		w.note("flush", w.open[c],
-			"%s over a port, and no flush behind it: the copy may go on when the launch has ended (it is taken to end)",
+			"%s over a port without a flush after it: the copy may still run when the launch has ended (the model lets it end)",
 			w.open[c].Name)
 	}
 }
@@ -92,7 +92,7 @@ func (w *watch) op(op *Op) {
 		}
 	}
 	if w.waited != nil {
-		w.note("nop after wait", op, "%s behind %s at line %d without a nop between: only the threads that wait know that it has come",
+		w.note("nop after wait", op, "%s after %s at line %d without a nop between: only the waiting threads are ordered after the signal",
 			op.Name, w.waited.Name, w.waited.Line)
 		w.waited = nil
 	}
@@ -101,7 +101,7 @@ func (w *watch) op(op *Op) {
 		return
 	}
 	if w.moved != nil && w.moved != op {
-		w.note("nop before signal", op, "%s behind %s at line %d without a nop between: other threads may not be through with it",
+		w.note("nop before signal", op, "%s after %s at line %d without a nop between: other threads may not have finished it",
 			op.Name, w.moved.Name, w.moved.Line)
 		w.moved = nil
 	}

@@ -61,7 +61,7 @@ func TestReadErrors(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"no JSON", base, "<algo>", `p.json:1:1: found '<', want a value`},
 		{"empty", base, "", `p.json:1:1: found the end of the file, want a value`},
-		{"two roots", "]\n}\n", "]\n}\n{}", `p.json:38:1: found '{' behind the plan`},
+		{"two roots", "]\n}\n", "]\n}\n{}", `p.json:38:1: found '{' after the plan`},
 		{"NUL", `"LL"`, "\x00", `found '\x00', want a value`},
 		{"UTF-16", base, "\xff\xfe{\x00", `p.json:1:1: found byte 0xff`},
 		{"line in a string", `"two"`, "\"tw\no\"", "p.json:2:11: this is no valid string"},

@@ -6,7 +6,7 @@ import "fmt"
 func (p *Plan) Where(rank, block, step int) string {
 	b := &p.Ranks[rank].Blocks[block]
 	if step >= len(b.Steps) {
-		return fmt.Sprintf("rank %d %s, behind its last step", rank, b.Name())
+		return fmt.Sprintf("rank %d %s, after its last step", rank, b.Name())
 	}
 	s := &b.Steps[step]
 	text := fmt.Sprintf("rank %d %s step %d (%s)", rank, b.Name(), s.Index, s.Op)

@@ -7,41 +7,25 @@ package noc
 
 // findContentionFree finds these links. It also marks the links whose buffers are ample: they hold
 // all that can be on its way over the link, so that space in them need not be counted.
-func (n *Fabric) findContentionFree(uses []Use) {
+func (n *Fabric) findContentionFree(p *plan) {
 	n.contentionFree = make([]uint8, len(n.links))
 	if n.off&ContentionFree != 0 {
 		return
 	}
-	bytes, before := make([]int64, len(n.links)), make([]uint32, len(n.links))
-	for i := range uses {
-		u := &uses[i]
-		if u.Exclusive {
-			continue
-		}
-		from := uint32(aSource)
-		for r := u.Route(); !r.Empty(); r = n.routes.Onward(r) {
-			h := n.routes.Hops[r.At]
-			li := n.linkOf(h)
-			bytes[li] += u.Bytes
-			if before[li] = from; edgeOf(h) != onlyEdge {
-				before[li] = aSource // or one of several
-			}
-			from = li + 1
-		}
-	}
-	for li, b := range bytes {
+	for li, b := range p.bytes {
 		if l := &n.links[li]; b > 0 && b <= int64(n.kind(l).space) {
 			l.own.Flags |= ample
 		}
 	}
-	for li, from := range before {
-		if from == 0 || from == aSource {
+	for li := range p.edges.first {
+		e := &p.edges.first[li]
+		if e.from == 0 || e.next != 0 || e.from >= aSource { // none, one of several, or a source
 			continue
 		}
-		l, a := &n.links[li], &n.links[from-1]
+		l, a := &n.links[li], &n.links[e.from-1]
 		if l.own.Flags&a.own.Flags&ample != 0 && n.kind(l).spec.Rate >= n.kind(a).spec.Rate && l.own.Kind < 1<<8-1 {
 			n.contentionFree[li] = uint8(l.own.Kind + 1)
-			l.served = from // as soon as a message has passed
+			l.served = e.from // as soon as a message has passed
 		}
 	}
 }

@@ -3,7 +3,6 @@ package noc
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"kernbench/hw/noc/routes"
@@ -97,103 +96,118 @@ func (n *Fabric) started(li, e uint32) {
 	x.flying--
 }
 
-// found is an edge while the merge points are made.
-type found struct {
-	from uint32 // see from
-	near uint32 // distance of the nearest source to the link
-	next uint32 // another one of the same link, or 0
+// edges are those of all links, while routes are reserved.
+type edges struct {
+	first   []edgeFound // by link
+	further []edgeFound // number 0 is none
 }
 
-// arrival is where a hop of stored routes is reached from, and the distance of the nearest source.
-type arrival struct{ from, near uint32 }
+// edgeFound is an edge that leads to a link.
+type edgeFound struct {
+	from uint32 // see from; 0: none
+	near uint32 // distance of the nearest source to the link
+	next uint32 // another one of the same link, in edges.further, or 0
+}
 
-// connect finds the edges of all routes.
-func (n *Fabric) connect(uses []Use) {
-	known := make([]found, 1, len(n.links)+1)
-	first := make([]uint32, len(n.links))
-	arrivals := make([]arrival, len(n.routes.Hops)-n.kept)
-	for i := range uses {
-		if uses[i].Exclusive {
-			continue
+// note notes that a route reaches a link, so far from its source.
+func (x *edges) note(li, from, near uint32) {
+	e := &x.first[li]
+	if e.from == 0 {
+		e.from, e.near = from, near
+		return
+	}
+	for e.from != from {
+		if e.next == 0 {
+			e.next = uint32(len(x.further))
+			x.further = append(x.further, edgeFound{from: from, near: near})
+			return
 		}
-		from, far := aSource|uint32(uses[i].From), unit.Time(0)
-		for r := uses[i].Route(); !r.Empty(); r = n.routes.Onward(r) {
-			li, near := n.linkOf(n.routes.Hops[r.At]), uint32(min(far, math.MaxUint32))
-			if a := &arrivals[r.At-uint32(n.kept)]; a.from == 0 || near < a.near {
-				*a = arrival{from, near}
-				e := first[li]
-				for e != 0 && known[e].from != from {
-					e = known[e].next
-				}
-				if e == 0 {
-					e = uint32(len(known))
-					known = append(known, found{from: from, next: first[li], near: near})
-					first[li] = e
-				}
-				known[e].near = min(known[e].near, near)
-			} else if r.Then == 0 {
-				break // the rest has been reached from as near
-			}
-			from, far = li+1, far+n.kind(&n.links[li]).latency
+		e = &x.further[e.next]
+	}
+	e.near = min(e.near, near)
+}
+
+// of appends the edges of a link.
+func (x *edges) of(found []edgeFound, li int) []edgeFound {
+	if x.first[li].from == 0 {
+		return found
+	}
+	for e := &x.first[li]; ; e = &x.further[e.next] {
+		if found = append(found, *e); e.next == 0 {
+			return found
 		}
 	}
-	number := n.makeMergePoints(known, first)
-	for k, a := range arrivals {
-		h := &n.routes.Hops[n.kept+k]
-		if a.from == 0 {
-			continue // not a link
-		}
-		li := n.linkOf(*h)
-		if e, i := first[li], uint32(0); known[e].next != 0 {
-			for ; known[e].from != a.from; i++ {
-				e = known[e].next
-			}
-			*h = h.Mark((number[li]+i/perMergePoint)<<edgeBits | i%perMergePoint)
+}
+
+// put replaces the edges of a link by as many others.
+func (x *edges) put(found []edgeFound, li int) {
+	e := &x.first[li]
+	for i := range found {
+		e.from, e.near = found[i].from, found[i].near
+		if e.next != 0 {
+			e = &x.further[e.next]
 		}
 	}
 }
 
 // makeMergePoints makes the merge points and puts the edges of each in order: those of sources
 // first, then the nearest. It returns the number of each link's merge point; 0: none.
-func (n *Fabric) makeMergePoints(known []found, first []uint32) (number []uint32) {
-	number = make([]uint32, len(n.links))
-	end := uint32(1)
-	var edges []found
-	for li, e := range first {
-		if e == 0 || known[e].next == 0 {
+func (n *Fabric) makeMergePoints(x *edges) (number []uint32) {
+	number = make([]uint32, len(x.first))
+	n.mergePoints = make([]mergePoint, 1, 1+len(x.further))
+	var found []edgeFound
+	for li := range x.first {
+		if x.first[li].next == 0 {
 			continue
 		}
-		edges = edges[:0]
-		for at := e; at != 0; at = known[at].next {
-			edges = append(edges, known[at])
-		}
-		slices.SortFunc(edges, func(a, b found) int {
+		found = x.of(found[:0], li)
+		slices.SortFunc(found, func(a, b edgeFound) int {
 			return cmp.Or(cmp.Compare(b.from>>31, a.from>>31), cmp.Compare(a.near, b.near), cmp.Compare(a.from, b.from))
 		})
-		for i, at := 0, e; at != 0; i, at = i+1, known[at].next {
-			known[at].from, known[at].near = edges[i].from, edges[i].near
+		x.put(found, li)
+		at := uint32(len(n.mergePoints))
+		number[li] = at
+		n.mergePoints = append(n.mergePoints, mergePoint{link: uint32(li), nearest: found[0].near, second: found[1].near})
+		for more := perMergePoint; more < len(found); more += perMergePoint {
+			n.mergePoints = append(n.mergePoints, mergePoint{link: continues | at})
 		}
-		number[li] = end
-		end += uint32(len(edges)+perMergePoint-1) / perMergePoint
 	}
-	if end > mostMergePoints {
-		panic(fmt.Sprintf("noc: %d merge points: a hop can tell at most %d apart", end, mostMergePoints))
+	if n := uint32(len(n.mergePoints)); n > mostMergePoints {
+		panic(fmt.Sprintf("noc: %d merge points: a hop can tell at most %d apart", n, mostMergePoints))
 	}
-	n.mergePoints = make([]mergePoint, end)
-	for li, e := range first {
-		at := number[li]
-		if at == 0 {
+	n.mergePoints = trimmed(n.mergePoints)
+	return number
+}
+
+// mark puts edges in place of links in the hops of all routes, where several lead to a link.
+func (n *Fabric) mark(uses []Use, number []uint32, x *edges, compressed bool) {
+	var seen []uint64 // a bit for each hop
+	if compressed {
+		seen = make([]uint64, len(n.routes.Hops)/64+1)
+	}
+	for i := range uses {
+		if uses[i].Exclusive {
 			continue
 		}
-		n.mergePoints[at] = mergePoint{link: uint32(li), nearest: known[e].near, second: known[known[e].next].near}
-		for i, e := at, e; e != 0; i++ {
-			if i > at {
-				n.mergePoints[i].link = continues | at
+		from := aSource | uint32(uses[i].From)
+		for r := uses[i].Route(); !r.Empty(); r = n.routes.Onward(r) {
+			h := &n.routes.Hops[r.At]
+			if compressed {
+				word, bit := &seen[r.At/64], uint64(1)<<(r.At%64)
+				if *word&bit != 0 && r.Then == 0 {
+					break // the rest has been marked
+				}
+				*word |= bit
 			}
-			for k := 0; k < perMergePoint && e != 0; k++ {
-				e = known[e].next
+			li := n.linkOf(*h)
+			if number[li] != 0 && !h.Marked() {
+				i := uint32(0)
+				for e := &x.first[li]; e.from != from; i++ {
+					e = &x.further[e.next]
+				}
+				*h = h.Mark((number[li]+i/perMergePoint)<<edgeBits | i%perMergePoint)
 			}
+			from = li + 1
 		}
 	}
-	return number
 }

@@ -1,6 +1,7 @@
 package noc
 
 import (
+	"math"
 	"slices"
 
 	"kernbench/hw/noc/exclusive"
@@ -67,82 +68,157 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	for i := range n.links {
 		n.links[i].own.Flags &^= soleRoute | ample
 	}
-	// Hops hold links of the machine until it is known which of these need state.
-	whole := make([]routes.Hop, 0, n.hopsOf(uses))
-	users, several := make([]uint8, n.m.NumLinks()), 0 // links of several uses
+	p := n.plan(uses)
+	var whole []routes.Hop // if routes are to share hops: those of all, until it is known which
+	compress := p.hops >= n.compressFrom
+	if compress {
+		whole = make([]routes.Hop, 0, p.hops)
+	}
 	for i := range uses {
 		u := &uses[i]
 		n.found = n.m.Route(n.found[:0], u.From, u.To)
-		// Until store knows where the route ends up, this is its part of whole.
-		u.Reserved = reserved(Route{At: uint32(len(whole)), Then: uint32(len(n.found))})
-		for k, h := range n.found {
-			whole = append(whole, routes.MakeHop(uint32(h.Link), n.channelOf(n.found, k)))
-			if users[h.Link] < 2 {
-				users[h.Link]++
-				several += int(users[h.Link]) / 2
-			}
-		}
-	}
-	n.links = slices.Grow(n.links, several)
-	for i := range uses {
-		u := &uses[i]
-		path := whole[u.First : u.First+u.Clear]
-		waits := load.Largest > n.most || !n.holds(path, u.Bytes)
-		u.Exclusive = len(path) > 0 && !waits && n.off&Exclusive == 0
-		for _, h := range path {
-			u.Exclusive = u.Exclusive && users[n.linkOf(h)] == 1
+		k := p.kind(n, u.Kind)
+		left := p.hops + len(uses) - i
+		p.hops -= len(n.found)
+		waits := load.Largest > n.most || int64(k.space) < u.Bytes
+		u.Exclusive = len(n.found) > 0 && !waits && n.off&Exclusive == 0
+		for _, h := range n.found {
+			u.Exclusive = u.Exclusive && p.users[h.Link] == 1
 		}
 		if u.Exclusive {
 			if !n.exclusive.Knows(u.Kind) {
-				n.exclusive.Learn(u.Kind, n.specs(path))
+				n.exclusive.Learn(u.Kind, n.specs(n.found))
 			}
 			u.State = n.exclusive.Add(u.Kind)
 			continue
 		}
-		for k, h := range path {
-			li := n.link(machine.LinkID(n.linkOf(h)))
-			if !waits && users[n.linkOf(h)] == 1 && n.off&Exclusive == 0 {
-				n.links[li].own.Flags |= soleRoute
-			}
-			path[k] = routes.MakeHop(li, n.vcAt(h, 0))
+		path := n.passes(p, u, k, !waits && n.off&Exclusive == 0)
+		if compress {
+			u.Reserved = reserved(Route{At: uint32(len(whole)), Then: uint32(len(path))})
+			whole = append(whole, path...)
+			continue
 		}
+		n.routes.Hops = slices.Grow(n.routes.Hops, left)
+		u.Reserved = reserved(n.routes.Add(path))
 	}
-	n.store(uses, whole)
-	n.routes.Hops, n.links = slices.Clone(n.routes.Hops), slices.Clone(n.links) // without the room in which they grew
-	n.index = nil                                                               // until there is another route
-	n.connect(uses)
-	n.findContentionFree(uses)
+	n.index = nil // until there is another route
+	if compress {
+		n.compress(uses, whole)
+	}
+	n.routes.Hops, n.links = trimmed(n.routes.Hops), trimmed(n.links)
+	n.mark(uses, n.makeMergePoints(&p.edges), &p.edges, compress)
+	n.findContentionFree(p)
 	if n.stateBytes() >= n.prefetchFrom {
 		n.q.Prefetch(n.prefetch)
 	}
+}
+
+// plan is what ReserveRoutes finds out about all uses.
+type plan struct {
+	users []uint8 // of each link of the machine; 2: several
+	hops  int     // of all uses whose routes have not been stored
+	kinds []useKind
+	edges edges
+	bytes []int64 // by link: what can be on its way over it
+}
+
+// useKind is what uses of a kind have in common.
+type useKind struct {
+	known   bool
+	channel uint8 // of the last link: see channelOf
+	space   int32 // of the smallest input buffer
+}
+
+// plan counts the uses of links, and the hops of all routes.
+func (n *Fabric) plan(uses []Use) *plan {
+	p := &plan{users: make([]uint8, n.m.NumLinks())}
+	several := 0
+	for i := range uses {
+		n.found = n.m.Route(n.found[:0], uses[i].From, uses[i].To)
+		p.hops += len(n.found)
+		for _, h := range n.found {
+			if p.users[h.Link] < 2 {
+				p.users[h.Link]++
+				several += int(p.users[h.Link]) / 2
+			}
+		}
+	}
+	links := len(n.links) + several + several/16
+	n.links = slices.Grow(n.links, links-len(n.links))
+	p.bytes, p.edges.first = make([]int64, 0, links), make([]edgeFound, 0, links)
+	p.edges.further = make([]edgeFound, 1)
+	return p
+}
+
+// kind returns what uses of a kind have in common, given the route found last, which is of one.
+func (p *plan) kind(n *Fabric, number uint32) *useKind {
+	for int(number) >= len(p.kinds) {
+		p.kinds = append(p.kinds, useKind{})
+	}
+	k := &p.kinds[number]
+	if !k.known {
+		*k = useKind{known: true, space: most}
+		for i, h := range n.found {
+			k.space = min(k.space, n.spaceOf(n.m.Spec(h.Link)))
+			k.channel = n.channelOf(n.found, i)
+		}
+	}
+	return k
+}
+
+// passes notes the route found last, which is of a use, at each of its links. It returns its hops.
+func (n *Fabric) passes(p *plan, u *Use, k *useKind, sole bool) []routes.Hop {
+	n.path = n.path[:0]
+	from, far := aSource|uint32(u.From), unit.Time(0)
+	for _, h := range n.found {
+		li := n.link(h.Link)
+		for int(li) >= len(p.bytes) {
+			p.bytes = append(p.bytes, 0)
+			p.edges.first = append(p.edges.first, edgeFound{})
+		}
+		if sole && p.users[h.Link] == 1 {
+			n.links[li].own.Flags |= soleRoute
+		}
+		p.bytes[li] += u.Bytes
+		p.edges.note(li, from, uint32(min(far, math.MaxUint32)))
+		n.path = append(n.path, routes.MakeHop(li, h.Channel))
+		from, far = li+1, far+n.kind(&n.links[li]).latency
+	}
+	if end := len(n.path) - 1; end >= 0 {
+		n.path[end] = routes.MakeHop(n.path[end].Number(), k.channel)
+	}
+	return n.path
+}
+
+// trimmed is a slice without the room in which it grew, if that is much.
+func trimmed[T any](s []T) []T {
+	if cap(s)-len(s) > len(s)/16 {
+		return slices.Clone(s)
+	}
+	return s
 }
 
 // compressHops is the number of hops from which on routes share them. Fewer hops fit in memory and
 // caches, and a jump takes time.
 const compressHops = 1 << 22
 
-// store stores the routes of uses, which are parts of whole.
-func (n *Fabric) store(uses []Use, whole []routes.Hop) {
-	path := func(i int) []routes.Hop {
-		if u := &uses[i]; !u.Exclusive {
-			return whole[u.First : u.First+u.Clear]
-		}
-		return nil
-	}
-	put := func(i int, r Route) {
-		if u := &uses[i]; !u.Exclusive {
-			u.Reserved = reserved(r)
-		}
-	}
-	if len(whole) >= n.compressFrom {
-		source := func(i int) uint32 { return uint32(uses[i].From) }
-		n.routes.Compress(routes.Paths{Count: len(uses), Links: len(n.links), Source: source, Path: path, Put: put})
-		return
-	}
-	n.routes.Hops = slices.Grow(n.routes.Hops, len(whole)+len(uses))
-	for i := range uses {
-		put(i, n.routes.Add(path(i)))
-	}
+// compress stores the routes of uses, which are in whole, so that they share parts.
+func (n *Fabric) compress(uses []Use, whole []routes.Hop) {
+	n.routes.Compress(routes.Paths{
+		Count: len(uses), Links: len(n.links),
+		Source: func(i int) uint32 { return uint32(uses[i].From) },
+		Path: func(i int) []routes.Hop {
+			if u := &uses[i]; !u.Exclusive {
+				return whole[u.First : u.First+u.Clear]
+			}
+			return nil
+		},
+		Put: func(i int, r Route) {
+			if u := &uses[i]; !u.Exclusive {
+				u.Reserved = reserved(r)
+			}
+		},
+	})
 }
 
 // Release ends ReserveRoutes: the fabric is at rest again.
@@ -151,23 +227,6 @@ func (n *Fabric) Release() {
 	n.halves = routes.Halves{} // some may lie beyond
 	n.q.Prefetch(nil)
 	n.exclusive, n.mergePoints, n.contentionFree = nil, nil, nil
-}
-
-// hopsOf is how many hops uses have. It finds the route of one use of each kind.
-func (n *Fabric) hopsOf(uses []Use) (all int) {
-	var known []int // by kind: 1 + hops
-	for i := range uses {
-		u := &uses[i]
-		for int(u.Kind) >= len(known) {
-			known = append(known, 0)
-		}
-		if known[u.Kind] == 0 {
-			n.found = n.m.Route(n.found[:0], u.From, u.To)
-			known[u.Kind] = 1 + len(n.found)
-		}
-		all += known[u.Kind] - 1
-	}
-	return all
 }
 
 // reserveIdeal is ReserveRoutes at fidelity Ideal, where transfers do not meet, but for those of
@@ -191,11 +250,7 @@ func (n *Fabric) reserveIdeal(uses []Use) {
 			}
 			n.found = n.m.Route(n.found[:0], u.From, u.To)
 			if u.Exclusive = u.Exclusive && len(n.found) > 0; u.Exclusive {
-				path := make([]routes.Hop, len(n.found))
-				for k, h := range n.found {
-					path[k] = routes.MakeHop(uint32(h.Link), 0)
-				}
-				n.exclusive.Learn(u.Kind, n.specs(path))
+				n.exclusive.Learn(u.Kind, n.specs(n.found))
 				continue
 			}
 			u.Reserved = reserved(n.AddRoute(u.From, u.To, false))
@@ -204,19 +259,9 @@ func (n *Fabric) reserveIdeal(uses []Use) {
 }
 
 // specs are those of the links of a path in the machine.
-func (n *Fabric) specs(path []routes.Hop) (specs []*machine.LinkSpec) {
+func (n *Fabric) specs(path []machine.Hop) (specs []*machine.LinkSpec) {
 	for _, h := range path {
-		specs = append(specs, n.m.Spec(machine.LinkID(n.linkOf(h))))
+		specs = append(specs, n.m.Spec(h.Link))
 	}
 	return specs
-}
-
-// holds reports whether no input buffer of a path in the machine can be filled by so many bytes.
-func (n *Fabric) holds(path []routes.Hop, bytes int64) bool {
-	for _, h := range path {
-		if int64(n.spaceOf(n.m.Spec(machine.LinkID(n.linkOf(h))))) < bytes {
-			return false
-		}
-	}
-	return true
 }

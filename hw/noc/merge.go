@@ -100,6 +100,7 @@ func (n *Fabric) started(li, e uint32) {
 type edges struct {
 	first   []edgeFound // by link
 	further []edgeFound // number 0 is none
+	several int         // links that have several
 }
 
 // edgeFound is an edge that leads to a link.
@@ -118,6 +119,9 @@ func (x *edges) note(li, from, near uint32) {
 	}
 	for e.from != from {
 		if e.next == 0 {
+			if e == &x.first[li] {
+				x.several++
+			}
 			e.next = uint32(len(x.further))
 			x.further = append(x.further, edgeFound{from: from, near: near})
 			return
@@ -154,7 +158,7 @@ func (x *edges) put(found []edgeFound, li int) {
 // first, then the nearest. It returns the number of each link's merge point; 0: none.
 func (n *Fabric) makeMergePoints(x *edges) (number []uint32) {
 	number = make([]uint32, len(x.first))
-	n.mergePoints = make([]mergePoint, 1, 1+len(x.further))
+	n.mergePoints = make([]mergePoint, 1, 1+x.several+len(x.further)/perMergePoint)
 	var found []edgeFound
 	for li := range x.first {
 		if x.first[li].next == 0 {
@@ -175,7 +179,6 @@ func (n *Fabric) makeMergePoints(x *edges) (number []uint32) {
 	if n := uint32(len(n.mergePoints)); n > mostMergePoints {
 		panic(fmt.Sprintf("noc: %d merge points: a hop can tell at most %d apart", n, mostMergePoints))
 	}
-	n.mergePoints = trimmed(n.mergePoints)
 	return number
 }
 

@@ -241,7 +241,7 @@ func (n *Fabric) newMessage() uint32 {
 		n.free = n.msgs[i].next
 		return i
 	}
-	n.msgs = append(grown(n.msgs), message{})
+	n.msgs = append(n.msgs, message{})
 	return uint32(len(n.msgs) - 1)
 }
 

@@ -106,6 +106,7 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 		n.compress(uses, whole)
 	}
 	n.routes.Hops, n.links = trimmed(n.routes.Hops), trimmed(n.links)
+	n.vcs, n.vcBuffers = slices.Grow(n.vcs, p.vcs), slices.Grow(n.vcBuffers, p.vcs)
 	n.mark(uses, n.makeMergePoints(&p.edges), &p.edges, compress)
 	n.findContentionFree(p)
 	if n.stateBytes() >= n.prefetchFrom {
@@ -120,6 +121,9 @@ type plan struct {
 	kinds []useKind
 	edges edges
 	bytes []int64 // by link: what can be on its way over it
+
+	channels []uint8 // by link: a bit for each that a route uses
+	vcs      int     // of all links, but for the first of each
 }
 
 // useKind is what uses of a kind have in common.
@@ -145,7 +149,7 @@ func (n *Fabric) plan(uses []Use) *plan {
 	}
 	links := len(n.links) + several + several/16
 	n.links = slices.Grow(n.links, links-len(n.links))
-	p.bytes, p.edges.first = make([]int64, 0, links), make([]edgeFound, 0, links)
+	p.bytes, p.channels, p.edges.first = make([]int64, 0, links), make([]uint8, 0, links), make([]edgeFound, 0, links)
 	p.edges.further = make([]edgeFound, 1)
 	return p
 }
@@ -170,22 +174,27 @@ func (p *plan) kind(n *Fabric, number uint32) *useKind {
 func (n *Fabric) passes(p *plan, u *Use, k *useKind, sole bool) []routes.Hop {
 	n.path = n.path[:0]
 	from, far := aSource|uint32(u.From), unit.Time(0)
-	for _, h := range n.found {
-		li := n.link(h.Link)
+	for i, h := range n.found {
+		li, channel := n.link(h.Link), h.Channel
+		if i == len(n.found)-1 {
+			channel = k.channel
+		}
 		for int(li) >= len(p.bytes) {
-			p.bytes = append(p.bytes, 0)
+			p.bytes, p.channels = append(p.bytes, 0), append(p.channels, 0)
 			p.edges.first = append(p.edges.first, edgeFound{})
+		}
+		if c := p.channels[li]; c&(1<<channel) == 0 {
+			if p.channels[li] |= 1 << channel; c != 0 {
+				p.vcs++
+			}
 		}
 		if sole && p.users[h.Link] == 1 {
 			n.links[li].own.Flags |= soleRoute
 		}
 		p.bytes[li] += u.Bytes
 		p.edges.note(li, from, uint32(min(far, math.MaxUint32)))
-		n.path = append(n.path, routes.MakeHop(li, h.Channel))
+		n.path = append(n.path, routes.MakeHop(li, channel))
 		from, far = li+1, far+n.kind(&n.links[li]).latency
-	}
-	if end := len(n.path) - 1; end >= 0 {
-		n.path[end] = routes.MakeHop(n.path[end].Number(), k.channel)
 	}
 	return n.path
 }

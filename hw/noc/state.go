@@ -204,18 +204,9 @@ func (n *Fabric) vc(li uint32, which uint8) uint32 {
 	}
 	i, next := uint32(len(n.vcs)), *at
 	*at = i // before they move
-	n.vcs = append(grown(n.vcs), vc{link: li, next: next})
-	n.vcBuffers = append(grown(n.vcBuffers), buffer.Empty(n.links[li].own.Kind, which))
+	n.vcs = append(n.vcs, vc{link: li, next: next})
+	n.vcBuffers = append(n.vcBuffers, buffer.Empty(n.links[li].own.Kind, which))
 	return i
-}
-
-// grown is a slice with room for one more. There may be one for each PE and more: it grows by an
-// eighth of what there is, where append would leave up to a quarter unused.
-func grown[T any](s []T) []T {
-	if len(s) < cap(s) {
-		return s
-	}
-	return append(make([]T, 0, len(s)+len(s)/8+16), s...)
 }
 
 // queue is the queue of a link, which is made when it is not there.

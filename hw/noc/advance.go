@@ -2,6 +2,7 @@ package noc
 
 import (
 	"kernbench/des"
+	"kernbench/hw/noc/routes"
 	"kernbench/unit"
 )
 
@@ -28,49 +29,87 @@ func (n *Fabric) keyOf(c trigger) des.Key {
 	return n.key(c.by-1, c.phase)
 }
 
-// advance moves a message over the next link, which it reaches by an edge, and over further links,
-// up to the first at which another message may come before it.
-func (n *Fabric) advance(mi, e uint32, c trigger) {
+// advance moves a message over the next link of its route, which something brings it to, and over
+// further links, up to the first at which another message may come before it. An event brings it
+// there, unless it is there now and may arrive at once.
+func (n *Fabric) advance(mi uint32, c trigger, atOnce bool) {
 	m := &n.msgs[mi]
-	li := n.linkOf(n.hopOf(m))
-	for {
+	for h := n.routes.Hop(m.route); ; atOnce = false {
+		rest := n.routes.Onward(m.route)
+		li, e := n.linkOf(h), edgeOf(h)
 		var start, latency unit.Time
 		if e == onlyEdge && n.contentionFree[li] != 0 {
 			start, latency = m.arrived, n.kinds[n.contentionFree[li]-1].latency
 			m.tail += latency
 		} else {
-			c, start, latency = n.cross(mi, li, e, c)
-			m = &n.msgs[mi]
+			var ok bool
+			if start, latency, ok = n.cross(mi, li, e, rest.Empty()); !ok {
+				n.approaches(li, e)
+				if atOnce && m.arrived == n.q.Now() {
+					n.arrive(li, mi) // ports and the links of a tile have no wires
+					return
+				}
+				n.q.Post(des.Event{Time: m.arrived, Key: n.keyOf(c), Target: Target(kindArrive, li), Arg: mi})
+				return
+			}
+			if m = &n.msgs[mi]; start > m.arrived {
+				c = trigger{by: li + 1, phase: des.Retry}
+			}
 		}
-		if n.last(m) {
+		if rest.Empty() {
 			n.deliver(mi)
 			return
 		}
-		m.via = li + 1
-		m.route = n.routes.Onward(m.route)
-		m.passed()
-		h, before := n.hopOf(m), li
-		li, e, m.vc = n.linkOf(h), edgeOf(h), n.vcAt(h, m.class())
-		if m.arrived = n.comesTo(li, m, start+latency); m.arrived > start {
-			c = trigger{by: before + 1, phase: des.Arrive}
-		}
-		n.approaches(li, e)
-		if !n.mayAdvance(m, li, e) {
-			n.q.Post(des.Event{Time: m.arrived, Key: n.keyOf(c), Target: Target(kindArrive, li), Arg: mi})
-			return
+		if h = n.goOn(m, li, rest, start+latency); m.arrived > start {
+			c = trigger{by: li + 1, phase: des.Arrive}
 		}
 	}
 }
 
-// cross takes a message over a link. It returns what causes its start there, the time of that, and
-// the latency of the link.
-func (n *Fabric) cross(mi, li, e uint32, c trigger) (by trigger, start, latency unit.Time) {
-	l, m := &n.links[li], &n.msgs[mi]
-	l.served = from(m)
-	n.started(li, e)
+// goOn lets a message that has passed a link go on to the rest of its route, whose first link its
+// head reaches at a time. It returns the hop there.
+func (n *Fabric) goOn(m *message, li uint32, rest Route, head unit.Time) routes.Hop {
+	m.via, m.route = li+1, rest
+	m.passed()
+	h := n.routes.Hop(rest)
+	m.vc, m.arrived = n.vcAt(h, m.class()), head
+	if n.routes.Last(rest) {
+		m.arrived = n.comesTo(n.linkOf(h), m, head)
+	}
+	return h
+}
+
+// cross takes a message over a link that it reaches by an edge, if it starts there before all others
+// that are not there yet, and finds buffer space behind the link, unless that is its last one. It
+// returns when it starts, and the latency of the link.
+func (n *Fabric) cross(mi, li, e uint32, last bool) (start, latency unit.Time, ok bool) {
+	m := &n.msgs[mi]
+	var j *mergePoint
+	var x *edge
+	if e != onlyEdge {
+		x, j = n.edge(e), n.mergePoint(e)
+		if x.flying > 0 || j.pending > x.pending || m.arrived >= n.q.Now()+n.lead+j.otherwise(x) {
+			return 0, 0, false
+		}
+	}
+	l := &n.links[li]
+	if l.own.Flags&soleRoute == 0 {
+		if l.flying > 0 || n.off&Advance != 0 || m.hop == 0 && (!m.ordered || m.left > 0) {
+			return 0, 0, false
+		}
+	}
 	start = max(m.arrived, l.freeAt)
-	if start > m.arrived {
-		c = trigger{by: li + 1, phase: des.Retry}
+	in := nowhere
+	if l.own.Flags&(soleRoute|ample) == 0 && !last {
+		in = n.into(li, m.vc)
+		if b := n.buffer(in); !b.Enter(&n.releases, n.spaceIn(b), m.bytes, start) {
+			return 0, 0, false
+		}
+	}
+	l.served = from(m)
+	if e != onlyEdge {
+		j.pending--
+		x.pending--
 	}
 	k := n.kind(l)
 	end := max(start+k.serial.Time(int64(m.bytes)), m.tail)
@@ -78,43 +117,12 @@ func (n *Fabric) cross(mi, li, e uint32, c trigger) (by trigger, start, latency 
 	m.tail = end + k.latency
 	if m.hop > 0 {
 		n.release(m, end)
+		m.in = in
 	} else {
+		m.in = in
 		n.sink.Departed(m.user, end)
-		m = &n.msgs[mi]
 	}
-	if m.in = nowhere; l.own.Flags&(soleRoute|ample) == 0 && !n.last(m) {
-		m.in = m.into
-		n.buffer(m.into).Fill(&n.releases, m.bytes, start)
-	}
-	return c, start, k.latency
-}
-
-// mayAdvance reports whether a message that approaches a link by an edge starts there before all
-// others that are not there yet, and finds buffer space behind it. If so it sets m.into. It reads
-// the link only if the merge point before it does not decide.
-func (n *Fabric) mayAdvance(m *message, li, e uint32) bool {
-	if e == onlyEdge {
-		if n.contentionFree[li] != 0 || n.links[li].own.Flags&soleRoute != 0 {
-			return true
-		}
-		if n.links[li].flying > 1 {
-			return false // one is ahead of it
-		}
-	} else if x, j := n.edge(e), n.mergePoint(e); x.flying > 1 || j.pending > x.pending ||
-		m.arrived >= n.q.Now()+n.lead+j.otherwise(x) {
-		return false
-	}
-	l := &n.links[li]
-	switch {
-	case n.off&Advance != 0:
-		return false
-	case m.hop == 0 && (!m.ordered || m.left > 0):
-		return false
-	case n.last(m):
-		return true
-	}
-	m.into = n.into(li, m.vc)
-	return l.own.Flags&ample != 0 || n.fits(m.into, m.bytes, max(m.arrived, l.freeAt))
+	return start, k.latency, true
 }
 
 // deliver notifies the sink of a message on its last link, ahead of time.

@@ -240,21 +240,12 @@ func (n *Fabric) start(li, mi uint32) {
 		m.in = m.into
 		n.buffer(m.into).Fill(&n.releases, m.bytes, now)
 	}
-	m.via = li + 1
-	m.route = n.routes.Onward(m.route)
-	m.passed()
-	h := n.hopOf(m)
-	m.vc = n.vcAt(h, m.class())
-	next := n.linkOf(h)
-	m.arrived = n.comesTo(next, m, now+k.latency)
+	h := n.goOn(m, li, n.routes.Onward(m.route), now+k.latency)
 	if n.reserved {
-		e := edgeOf(h)
-		n.approaches(next, e)
-		if n.mayAdvance(m, next, e) {
-			n.advance(mi, e, trigger{by: li + 1, phase: des.Arrive})
-			return
-		}
+		n.advance(mi, trigger{by: li + 1, phase: des.Arrive}, true)
+		return
 	}
+	next := n.linkOf(h)
 	if m.arrived == now {
 		n.arrive(next, mi) // at once: ports and the links of a tile have no wires
 		return
@@ -262,13 +253,10 @@ func (n *Fabric) start(li, mi uint32) {
 	n.q.Post(des.Event{Time: m.arrived, Key: n.key(li, des.Arrive), Target: Target(kindArrive, next), Arg: mi})
 }
 
-// comesTo returns the time at which a message is ready at link li, given the arrival of its head.
-// The port of a memory takes bytes at its own rate, however slowly they arrive, and serves others
-// until the message is complete.
+// comesTo returns the time at which a message is ready at link li, its last, given the arrival of
+// its head. The port of a memory takes bytes at its own rate, however slowly they arrive, and serves
+// others until the message is complete.
 func (n *Fabric) comesTo(li uint32, m *message, head unit.Time) unit.Time {
-	if !n.last(m) {
-		return head
-	}
 	k := n.kind(&n.links[li])
 	if !k.spec.Port {
 		return head
@@ -293,7 +281,9 @@ func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	i := n.newMessage()
 	n.msgs[i] = next
 	if n.reserved {
-		n.expect(&n.msgs[i])
+		m := &n.msgs[i]
+		n.expect(m)
+		n.approaches(li, edgeOf(n.hopOf(m)))
 	}
 	if n.causes != nil {
 		n.causes.next(li, i)

@@ -25,7 +25,7 @@ type mergePoint struct {
 // edge is one of several that lead to a link. A link that only one leads to counts itself.
 type edge struct {
 	pending uint32 // messages whose routes lead over the edge and that have not started at the link
-	flying  uint32 // those of them that are past the link before
+	flying  uint32 // those of them that are past the link before, and did not advance
 }
 
 const (
@@ -60,12 +60,9 @@ func (j *mergePoint) otherwise(x *edge) unit.Time {
 	return unit.Time(j.nearest)
 }
 
-// expect counts a message at all links of its route, the first of which it approaches.
+// expect counts a message at all links of its route.
 func (n *Fabric) expect(m *message) {
-	r := m.route
-	h := n.routes.Hops[r.At]
-	n.approaches(n.linkOf(h), edgeOf(h))
-	for ; !r.Empty(); r = n.routes.Onward(r) {
+	for r := m.route; !r.Empty(); r = n.routes.Onward(r) {
 		if e := edgeOf(n.routes.Hops[r.At]); e != onlyEdge {
 			n.mergePoint(e).pending++
 			n.edge(e).pending++
@@ -73,12 +70,10 @@ func (n *Fabric) expect(m *message) {
 	}
 }
 
-// approaches counts a message that is past the link before, by an edge.
+// approaches counts a message that an event brings to a link by an edge.
 func (n *Fabric) approaches(li, e uint32) {
 	if e == onlyEdge {
-		if n.contentionFree[li] == 0 {
-			n.links[li].flying++
-		}
+		n.links[li].flying++
 		return
 	}
 	n.edge(e).flying++

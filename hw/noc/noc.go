@@ -199,10 +199,8 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	}
 	if n.reserved {
 		n.expect(&n.msgs[i])
-		if e := edgeOf(h); n.mayAdvance(&n.msgs[i], li, e) {
-			n.advance(i, e, trigger{key: key})
-			return
-		}
+		n.advance(i, trigger{key: key}, false)
+		return
 	}
 	n.q.Post(des.Event{Time: at, Key: key, Target: Target(kindArrive, li), Arg: i})
 }

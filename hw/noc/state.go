@@ -18,7 +18,7 @@ import (
 type link struct {
 	freeAt  unit.Time
 	own     buffer.Buffer // of the class and channel that came first; others are vcs
-	flying  uint32        // messages that are on their way to it by its one edge, while routes are reserved
+	flying  uint32        // messages that an event brings to it by its one edge, while routes are reserved
 	id      uint32        // in the machine
 	counter uint32
 	served  uint32 // where the message it took last came from: see from

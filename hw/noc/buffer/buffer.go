@@ -56,6 +56,18 @@ func (b *Buffer) Fits(p *Pool, space, bytes int32, now unit.Time) bool {
 	return b.held <= space-bytes
 }
 
+// Enter is Fill of a message for which there is space then. It reports whether there is.
+func (b *Buffer) Enter(p *Pool, space, bytes int32, at unit.Time) bool {
+	if b.first[0] <= at {
+		b.settle(p, at)
+	}
+	if b.held > space-bytes {
+		return false
+	}
+	b.held += bytes
+	return true
+}
+
 // Fill counts a message that starts into a buffer at a time. No later call is for an earlier time:
 // messages start into a buffer one after the other, over one link.
 func (b *Buffer) Fill(p *Pool, bytes int32, now unit.Time) {

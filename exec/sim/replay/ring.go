@@ -79,7 +79,7 @@ func (x *Replay) sendStep(f *rank, s *step) bool {
 			r.state |= wantsCredit
 			return f.waits(forCredit, s.port, issued)
 		}
-		x.hear(f, x.slotsOf(id)[x.sizing.Slot(r.Sent)].Time)
+		x.hear(f, r.FreeSince(x.slotsOf(id), &x.sizing))
 		f.clock += x.send
 	}
 	if x.limited && !x.enterQueue(f, s.port) {
@@ -128,7 +128,7 @@ func (x *Replay) pump(f *rank, id uint32, at unit.Time) {
 	p := &x.streams[r.stream]
 	for p.Open() && !r.Full(&x.sizing) {
 		if p.Next > 0 {
-			at = max(at, x.slotsOf(id)[x.sizing.Slot(r.Sent)].Time)
+			at = max(at, r.FreeSince(x.slotsOf(id), &x.sizing))
 			p.accepted = at
 		}
 		part := p.Next

@@ -76,8 +76,8 @@ func (r *Ring) Free(z *Sizing) uint32 { return z.n - (r.Sent - r.Credited) }
 // Full reports whether the sender knows of no free slot.
 func (r *Ring) Full(z *Sizing) bool { return r.Sent-r.Credited == z.n }
 
-// FreeSince is the time at which the sender knows that the next slot is free; 0 if it was never used.
-// The slot is looked at only if some slot has been given back.
+// FreeSince is the time at which the sender knows that the next slot is free; 0 if it was never
+// used. It looks at the slot only if some slot has been given back.
 func (r *Ring) FreeSince(slots []Slot, z *Sizing) unit.Time {
 	if r.Returned == 0 && r.lastCredit == 0 {
 		return 0

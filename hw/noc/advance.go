@@ -79,9 +79,9 @@ func (n *Fabric) goOn(m *message, li uint32, rest Route, head unit.Time) routes.
 	return h
 }
 
-// cross takes a message over a link that it reaches by an edge, if it starts there before all others
-// that are not there yet, and finds buffer space behind the link, unless that is its last one. It
-// returns when it starts, and the latency of the link.
+// cross takes a message over a link that it reaches by an edge, if it starts there before all
+// others that are not there yet, and finds buffer space behind the link, unless that is its last
+// one. It returns when it starts, and the latency of the link.
 func (n *Fabric) cross(mi, li, e uint32, last bool) (start, latency unit.Time, ok bool) {
 	m := &n.msgs[mi]
 	var j *mergePoint

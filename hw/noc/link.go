@@ -254,8 +254,8 @@ func (n *Fabric) start(li, mi uint32) {
 }
 
 // comesTo returns the time at which a message is ready at link li, its last, given the arrival of
-// its head. The port of a memory takes bytes at its own rate, however slowly they arrive, and serves
-// others until the message is complete.
+// its head. The port of a memory takes bytes at its own rate, however slowly they arrive, and
+// serves others until the message is complete.
 func (n *Fabric) comesTo(li uint32, m *message, head unit.Time) unit.Time {
 	k := n.kind(&n.links[li])
 	if !k.spec.Port {

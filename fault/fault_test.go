@@ -291,8 +291,8 @@ func TestDeadlockOfBlocks(t *testing.T) {
 		b.Of = name
 		return b
 	}
-	// Block 0 of rank 0 waits for block 1 of rank 1, which waits for block 1 of rank 0, which has
-	// ended: no cycle, though each rank waits for the other.
+	// Block 0 of rank 0 waits for block 1 of rank 1. That one waits for block 1 of rank 0, which
+	// has ended. So there is no cycle, though each rank waits for the other.
 	d := fault.NewDeadlockOfBlocks(3, ranks, []fault.Blocked{of(recv(0, 3), "block 0"), of(recv(3, 1), "block 1")}, nil)
 	if want := "missing send: rank 0 finished without the send that rank 1 waits for in recv(W)"; len(d.Cycle) > 0 || d.Missing != want {
 		t.Errorf("cycle %v, missing %q, want %q", d.Cycle, d.Missing, want)

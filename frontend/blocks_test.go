@@ -15,9 +15,9 @@ import (
 	"kernbench/program/text"
 )
 
-// programOf writes a plan as a program of kernbench: blocks become blocks of ranks, channels rings,
-// and what a block has published becomes a control word. A cell is an element. It returns false
-// for plans that do more.
+// programOf writes a plan as a program of kernbench. Blocks become blocks of ranks, and channels
+// become rings. The published steps of a block become a control word. A cell is an element. It
+// returns false for plans that do more.
 func programOf(p *plan.Plan, algorithm string) (string, bool) {
 	var b, wires, ranks strings.Builder
 	blocks, scratch := 1, 1
@@ -128,7 +128,8 @@ func writeStep(b *strings.Builder, k *plan.Rank, n int, s *plan.Step, next int, 
 }
 
 // TestBlocksAsPlans: programs with several blocks of a rank, and mutants of them, get the same
-// verdict as plans, which are judged on symbols, and as programs of kernbench on both executors.
+// verdict in two forms. As plans they are judged on symbols. As programs of kernbench they run on
+// both executors.
 func TestBlocksAsPlans(t *testing.T) {
 	rounds := 30
 	if exhaustive.On() {

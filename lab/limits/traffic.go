@@ -14,9 +14,9 @@ import (
 // trafficBudget is what the list of an algorithm's transfers may take.
 const trafficBudget = 256 * unit.MiB
 
-// Transfers returns what an algorithm moves in a call, with results in the place of contributions
-// or in one of their own: it runs the kernels of all ranks, and carries out nothing. The error is
-// why they cannot be run so: they ask, fail, or move between too many pairs of places.
+// Transfers returns what an algorithm moves in a call, with results in place or in memory of their
+// own. It runs the kernels of all ranks, and executes nothing. The error is why they cannot be run
+// so: they ask, fail, or move between too many pairs of places.
 func Transfers(ctx context.Context, x *run.Job, algorithm string, c collective.Call, inPlace bool) ([]bound.Transfer, error) {
 	job, err := x.Using(algorithm, nil)
 	if err != nil {

@@ -130,8 +130,8 @@ func (p *perfPlan) least(r *Row) unit.Time {
 }
 
 // anchors plans the runs from which the times of large sizes are extrapolated because a tuning
-// table says so: of the size up to which its times were simulated, of its half, and of half of
-// that, for the error. No row shows them.
+// table requires it. They have the size up to which its times were simulated, its half, and, for
+// the error, a quarter of it. No row shows them.
 func (p *perfPlan) anchors(t perfTarget, c collective.Call, to unit.Bytes, line string) error {
 	for _, size := range []unit.Bytes{to / 4, to / 2, to} {
 		one := c

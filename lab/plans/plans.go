@@ -193,7 +193,7 @@ func (e *HangError) Error() string { return "deadlock: " + e.Stuck.String() }
 // Hangs returns the deadlock of a call as an error.
 func (r *Result) Hangs() error { return &HangError{r.Deadlock} }
 
-// Only returns the size of the calls of a program whose files have it, and true; the size is 0 if
+// Only returns the size of the calls of a program whose files have it, and true. The size is 0 if
 // the files do not determine it.
 func (l *Loaded) Only() (unit.Bytes, bool) {
 	p := l.Verdict.Program

@@ -15,9 +15,8 @@ import (
 	"kernbench/unit"
 )
 
-// Agent is a sequential process. It is a kernel on a PE, a program of a grid, a stream, the host,
-// or a task or task queue of a communication engine. Numbers are dense, in the order of their first
-// appearance.
+// Agent is a sequential process. It is a kernel on a PE, a program of a grid, a stream, the host, a
+// task, or a queue of tasks. Numbers are dense, in the order of their first appearance.
 type Agent int32
 
 // Host is the host program.

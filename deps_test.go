@@ -69,7 +69,7 @@ const house = `
 	program/text;
 	program;
 	collective;
-	tl/launch;
+	tl/launch, tl/answers;
 	tl;
 	tl/watch;
 	tl/frames;

@@ -108,8 +108,8 @@ func (c *Context) reset(s Setup) {
 	if s.Edits != nil {
 		s.RecordLines = true
 		c.core = &editing{Core: s.Core, c: c, edits: s.Edits, held: None}
-		if s.Edits.Answers != nil {
-			c.core = s.Edits.Answers.kernel(s.Core, c)
+		if s.Edits.Core != nil {
+			c.core = s.Edits.Core(s.Core, c)
 		}
 	}
 	c.watched = s.RecordLines || s.CoreType != CoreAny

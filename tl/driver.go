@@ -28,6 +28,9 @@ func (d Driver) Meet() { d.c.plain(OpMeet) }
 // interprets a program calls it first.
 func (d Driver) Interpret(s Source) { d.c.source = s }
 
+// PE returns the PE that runs the kernel.
+func (d Driver) PE() int { return d.c.pe }
+
 // Block returns the number of the block that the kernel is among the blocks of its rank.
 func (d Driver) Block() int { return d.c.block }
 

@@ -50,7 +50,9 @@ type Edits struct {
 
 	SeenCall func(line, call string) // calls of dialects that Again can repeat; it may be nil
 
-	Answers *Answers // to try what atomics return, in the place of all else; it may be nil
+	// Core puts another core between a kernel and that of its executor, in the place of all else;
+	// it may be nil.
+	Core func(Core, *Context) Core
 }
 
 // editing is the core of a rank whose kernel is edited. It wraps the executor's.

@@ -18,7 +18,7 @@ type Options struct {
 
 	// Ignored reports whether kernels do not act on what atomics return: they use no value of a
 	// fetch-add, and repeat a compare-and-swap until it succeeds. The caller has tried that, by
-	// tl.Answers.
+	// answers.Answers.
 	Ignored bool
 }
 

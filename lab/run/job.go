@@ -9,6 +9,7 @@ import (
 	"kernbench/device"
 	"kernbench/exec"
 	"kernbench/tl"
+	"kernbench/tl/answers"
 )
 
 // OneCall returns a copy of a job that performs one call of a collective, with results in the place
@@ -54,9 +55,9 @@ func (x *Job) Using(algorithm string, settings []string) (_ *Job, err error) {
 
 // answering returns a copy of a job whose kernels get other values from atomics, and may issue so
 // many instructions each; 0: any number.
-func (x *Job) answering(a *tl.Answers, most uint32) *Job {
+func (x *Job) answering(a *answers.Answers, most uint32) *Job {
 	y := *x
-	y.Edits = &tl.Edits{Answers: a}
+	y.Edits = &tl.Edits{Core: a.Core}
 	if most > 0 {
 		y.Limits.Events = most
 	}

@@ -7,7 +7,7 @@ import (
 	"kernbench/check/race"
 	"kernbench/exec"
 	"kernbench/fault"
-	"kernbench/tl"
+	"kernbench/tl/answers"
 )
 
 // What a kernel does after an atomic depends on the value that it got, and the judge sees only the
@@ -84,12 +84,12 @@ func (x *Job) sameAnyway(ctx context.Context, records int) int {
 	if 3*records > mostMore {
 		return 0
 	}
-	issued := func(a *tl.Answers, most uint32) (tl.Issued, bool) {
+	issued := func(a *answers.Answers, most uint32) (answers.Issued, bool) {
 		_, err := x.answering(a, most).Execute(ctx, Pass{Quiet: true, schedule: x.Schedule})
 		i := a.Issued()
 		return i, err == nil && !i.GaveUp
 	}
-	own, ok := issued(&tl.Answers{}, 0)
+	own, ok := issued(&answers.Answers{}, 0)
 	if !ok || own.Negative {
 		return 0
 	}
@@ -98,7 +98,7 @@ func (x *Job) sameAnyway(ctx context.Context, records int) int {
 		if (tried+3)*records > mostMore {
 			return 0
 		}
-		other, ok := issued(&tl.Answers{Shift: shift, Span: span, Fail: true}, 4*own.MostOps+64)
+		other, ok := issued(&answers.Answers{Shift: shift, Span: span, Fail: true}, 4*own.MostOps+64)
 		if !ok || !slices.Equal(own.Kernels, other.Kernels) {
 			return 0
 		}

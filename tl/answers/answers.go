@@ -1,4 +1,8 @@
-package tl
+// Package answers tries what kernels do when atomics return other values. It stands between the
+// kernels of a run and the core of their executor.
+//
+// It may import tl and the standard library. Start at Answers.
+package answers
 
 import (
 	"fmt"
@@ -6,6 +10,8 @@ import (
 	"io"
 	"slices"
 	"sync"
+
+	"kernbench/tl"
 )
 
 // Answers lets the kernels of a run get other values from atomics than there were, to see whether
@@ -51,9 +57,10 @@ func (a *Answers) Issued() Issued {
 	return s
 }
 
-func (a *Answers) kernel(core Core, c *Context) Core {
+// Core puts itself between a kernel and the core of its executor. See tl.Edits.
+func (a *Answers) Core(core tl.Core, c *tl.Context) tl.Core {
 	k := &answering{Core: core, c: c, answers: a, hash: fnv.New64a(), put: map[wordKey]int64{}}
-	fmt.Fprintf(k.hash, "rank %d, PE %d, program %d;", c.rank, c.pe, c.program)
+	fmt.Fprintf(k.hash, "rank %d, PE %d, program %d, block %d;", c.Rank(), tl.Drive(c).PE(), c.ProgramID(0), tl.Drive(c).Block())
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.kernels = append(a.kernels, k)
@@ -62,8 +69,8 @@ func (a *Answers) kernel(core Core, c *Context) Core {
 
 // answering stands between a kernel and the core of its executor.
 type answering struct {
-	Core
-	c       *Context
+	tl.Core
+	c       *tl.Context
 	answers *Answers
 	hash    interface {
 		io.Writer
@@ -90,15 +97,15 @@ type wordKey struct {
 	peer, word int32
 }
 
-// Do implements Core.
-func (k *answering) Do(in *Instr) {
-	if in.Op == OpDrop {
+// Do implements tl.Core.
+func (k *answering) Do(in *tl.Instr) {
+	if in.Op == tl.OpDrop {
 		k.Core.Do(in)
 		return
 	}
 	k.ops++
-	line := k.c.lineNow()
-	if in.Op == OpCompareSwap {
+	line := tl.Drive(k.c).Line()
+	if in.Op == tl.OpCompareSwap {
 		k.swap(in, line)
 		return
 	}
@@ -107,7 +114,7 @@ func (k *answering) Do(in *Instr) {
 	}
 	k.issue(in, line) // before: Core fills in what it finds
 	k.Core.Do(in)
-	if in.Op == OpFetchAdd {
+	if in.Op == tl.OpFetchAdd {
 		x := in.Side
 		k.most, k.negative = max(k.most, x.Got), k.negative || x.Got < 0
 		if k.answers.Span > 0 {
@@ -116,7 +123,7 @@ func (k *answering) Do(in *Instr) {
 	}
 }
 
-func (k *answering) swap(in *Instr, line string) {
+func (k *answering) swap(in *tl.Instr, line string) {
 	x := in.Side
 	s := swap{wordKey{x.Win.Base, x.Peer, x.Word}, line, x.Expect, x.Value}
 	put, own := k.put[s.wordKey]
@@ -141,9 +148,9 @@ func (k *answering) swap(in *Instr, line string) {
 }
 
 // issue hashes an instruction: all that the kernel says of it.
-func (k *answering) issue(in *Instr, line string) {
+func (k *answering) issue(in *tl.Instr, line string) {
 	own := *in
-	own.GotPort, own.GotShape, own.GotType, own.GotN = 0, Shape{}, 0, 0
+	own.GotPort, own.GotShape, own.GotType, own.GotN = 0, tl.Shape{}, 0, 0
 	own.Pipe, own.Side, own.Task, own.Turn = nil, nil, nil, nil
 	fmt.Fprintf(k.hash, "%s %v;", line, own)
 	if p := in.Pipe; p != nil {

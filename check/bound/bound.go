@@ -114,7 +114,8 @@ func (r *Result) at(i int) *Bound {
 // Solver computes the limits of one machine with ranks on some of its PEs. It keeps the cuts that
 // it finds, for calls of other sizes. One goroutine may use it at a time.
 type Solver struct {
-	reduces, copies bool // some switch combines what is loaded, or copies what is stored
+	reduces bool       // some switch combines what is loaded
+	levels  []switches // of SIPs, innermost first
 
 	g             *graph
 	machine       *machine.Machine
@@ -159,7 +160,11 @@ func New(m *machine.Machine, pes []int32) (*Solver, error) {
 	math := t.PE().Math
 	s := newSolver(fromMachine(m, pes), int64(math.Lanes), max(1, unit.Nanoseconds(1/math.ClockGHz)))
 	s.machine, s.pes, s.digits = m, pes, digits(withRows(m.Nested(), m.PEsPerCube(), t.SIP().CubeMesh.W))
-	s.reduces, s.copies = m.SwitchesReduce()
+	s.reduces, _ = m.SwitchesReduce()
+	for level := range m.Levels() {
+		reduces, copies := m.LevelReduces(level)
+		s.levels = append(s.levels, switches{reduces, copies})
+	}
 	s.costs = costs{issue: t.PE().Issue, send: t.PE().IPCQ.Send, recv: t.PE().IPCQ.Recv, setup: t.PE().DMA.Setup}
 	return s, nil
 }

@@ -356,3 +356,81 @@ func TestRunsComeCloseToTheirLimits(t *testing.T) {
 		})
 	}
 }
+
+// TestSwitchesStayWithinLimits: nor does an algorithm whose sums and copies switches make, on nodes
+// whose switches can, or those between nodes, or both.
+func TestSwitchesStayWithinLimits(t *testing.T) {
+	runs := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		width, nodes := rapid.IntRange(1, 4).Draw(t, "width"), rapid.IntRange(1, 5).Draw(t, "nodes")
+		e := &experiment{world: width * nodes, typ: dtype.F32, sets: []string{
+			fmt.Sprintf("system.sips.count=%d", width), "system.sips.topology=switch", fmt.Sprintf("system.nodes.count=%d", nodes),
+			"system.nodes.join=each",
+			"sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "cube.pe_layout.pe_per_corner=1", "cube.pe_layout.corners=[NW]", "pe.issue_ns=0",
+		}}
+		if e.world < 2 {
+			return
+		}
+		if rapid.Bool().Draw(t, "leaves and spines") {
+			e.sets = append(e.sets, "system.nodes.network=fat_tree", "system.nodes.fat_tree.radix=4")
+		} else {
+			e.sets = append(e.sets, "system.nodes.network=switch")
+		}
+		for _, at := range []string{"system", "system.nodes"} {
+			e.sets = append(e.sets, fmt.Sprintf("%s.switch.multicast=%v", at, rapid.Bool().Draw(t, "copies")),
+				fmt.Sprintf("%s.link.bw_gbs=%g", at, rapid.SampledFrom([]float64{1, 50, 300}).Draw(t, "rate")),
+				fmt.Sprintf("%s.link.latency_ns=%g", at, rapid.SampledFrom([]float64{0, 10, 500}).Draw(t, "latency")))
+			if rapid.Bool().Draw(t, "reduces") {
+				e.sets = append(e.sets, at+".switch.reduce.types=[f32]")
+			}
+		}
+		e.algorithm = rapid.SampledFrom([]string{"nvls_allreduce", "nvls_allgather", "nvls_reduce_scatter", "nvls_tree_allreduce",
+			"rail_allreduce", "ring_allreduce_chunked", "direct_allreduce"}).Draw(t, "algorithm")
+		e.elems = e.world * rapid.SampledFrom([]int{1, 100, 20_000}).Draw(t, "elements")
+		m, err := e.run()
+		if errors.Is(err, errCannot) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs[e.algorithm]++
+		if m.limits.Limit > m.time {
+			b := m.limits.Configured()
+			t.Fatalf("%+v\ntook %v, which is below its limit of %v by %s: %+v", *e, m.time, m.limits.Limit, b.Kind, b.Witness)
+		}
+	})
+	if runs["nvls_tree_allreduce"] == 0 || runs["nvls_allreduce"] == 0 {
+		t.Errorf("runs by algorithm: %v", runs)
+	}
+}
+
+// TestVolumeOverNodes: sums that only the switches of nodes make leave each node as often as with
+// none; switches between nodes make them leave once.
+func TestVolumeOverNodes(t *testing.T) {
+	volume := func(more ...string) (found *bound.Bound) {
+		e := experiment{algorithm: "rail_allreduce", world: 8, elems: 8000, typ: dtype.F32, sets: append([]string{
+			"system.sips.count=2", "system.sips.topology=switch", "system.nodes.count=4", "system.nodes.network=switch",
+			"system.nodes.join=each", "system.nodes.link.bw_gbs=10", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1",
+			"cube.pe_layout.pe_per_corner=1", "cube.pe_layout.corners=[NW]"}, more...)}
+		m, err := e.run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range m.limits.Bounds {
+			if m.limits.Bounds[i].Kind == bound.Volume {
+				found = &m.limits.Bounds[i]
+			}
+		}
+		return found
+	}
+	inside := []string{"system.switch.multicast=true", "system.switch.reduce.types=[f32]"}
+	for _, sets := range [][]string{nil, inside} {
+		if b := volume(sets...); b == nil || b.Witness.Bytes != 2*3*32_000 || b.Witness.Rate != 80*unit.GBPerSecond {
+			t.Errorf("%v: %+v, want 2 · 3 vectors at 8 links of 10 GB/s", sets, b)
+		}
+	}
+	if b := volume("system.nodes.switch.multicast=true", "system.nodes.switch.reduce.types=[f32]"); b != nil {
+		t.Errorf("%+v, although switches between all SIPs of a rail combine", b)
+	}
+}

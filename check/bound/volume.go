@@ -1,36 +1,29 @@
 package bound
 
 // volume: data that move between ranks start at a rank, or at an SRAM that several ranks read. The
-// same holds for cubes, SIPs and groups of SIPs: nothing outside of them combines or copies. If
-// switches combine or copy, there is no such limit.
+// same holds for cubes, SIPs and groups of SIPs: nothing outside of them combines or copies. There
+// is no such limit where switches outside do. So nodes whose own switches combine are limited as
+// long as those between nodes do not.
 func (s *Solver) volume(d *demand, size int64) Bound {
 	b := Bound{Kind: Volume}
-	switch d.form {
-	case nothing:
+	if d.form == nothing {
 		return b
-	case everyoneSum:
-		if s.reduces || s.copies {
-			return b
-		}
-	case everyoneAll, fromRoot:
-		if s.copies {
-			return b
-		}
-	case chunksSum, rootSum:
-		if s.reduces {
-			return b
-		}
 	}
 	g := s.g
 	var links []int32
-	for _, n := range g.rank {
-		links = append(links, s.links.out[n]...)
+	if !s.helped(d.form, 0) {
+		for _, n := range g.rank {
+			links = append(links, s.links.out[n]...)
+		}
+		for _, n := range g.relays {
+			links = append(links, s.links.out[n]...)
+		}
+		b.limit(d.total*size, g.rates(links))
 	}
-	for _, n := range g.relays {
-		links = append(links, s.links.out[n]...)
-	}
-	b.limit(d.total*size, g.rates(links))
 	for i, label := range append([][]int32{g.cube, g.sip}, g.groups...) {
+		if s.helped(d.form, max(0, i-1)) {
+			continue
+		}
 		ranks := map[int32]int64{} // by part
 		for _, n := range g.rank {
 			ranks[label[n]]++
@@ -51,6 +44,22 @@ func (s *Solver) volume(d *demand, size int64) Bound {
 		b.lift(s.carried(b.Witness.Bytes, links, all, all))
 	}
 	return b
+}
+
+// switches reports whether the switches of a level combine what is loaded, and copy what is stored.
+type switches struct{ reduces, copies bool }
+
+// helped reports whether a switch of some level, or of one above it, lets fewer bytes move than
+// must move between memories.
+func (s *Solver) helped(f form, level int) bool {
+	for _, l := range s.levels[min(level, len(s.levels)):] {
+		switch {
+		case f == everyoneSum && (l.reduces || l.copies), (f == everyoneAll || f == fromRoot) && l.copies,
+			(f == chunksSum || f == rootSum) && l.reduces:
+			return true
+		}
+	}
+	return false
 }
 
 // partName names the parts of volume.

@@ -29,8 +29,11 @@ func (a *Algorithm) Constraints() []string {
 	if a.MinSlots > 0 {
 		all = append(all, fmt.Sprintf("n_slots >= %d", a.MinSlots))
 	}
-	if a.Multimem {
+	switch {
+	case a.Multimem && a.Groups == nil:
 		all = append(all, "a switch that joins all ranks and reduces")
+	case a.Multimem:
+		all = append(all, "a switch that joins the ranks of each node and reduces")
 	}
 	if a.Atomics {
 		all = append(all, "fabric.p2p_native_atomics")

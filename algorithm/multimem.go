@@ -2,11 +2,12 @@ package algorithm
 
 import (
 	"math"
+	"slices"
 
 	"kernbench/tl"
 )
 
-// This file is shared by the kernels that let a switch combine and copy: nvls_*.
+// This file is shared by the kernels that let switches combine and copy: nvls_*, sharp_allreduce.
 //
 // A call works on pieces of its vectors. Each piece is staged in the window, reduced and copied by
 // the switch, and taken out of the window. One barrier per piece separates these: before round k
@@ -76,12 +77,17 @@ func copying(c *tl.Context, dst, src tl.Ref) *stream {
 
 // reducing is the stream of loads that the switch combines. Of each tile store gets the result.
 func reducing(c *tl.Context, op tl.ReduceOp, of tl.Sym, store func(part tl.Sym, t tl.Tensor)) *stream {
+	return summing(c, op, of, func(part tl.Sym, t tl.Tensor) { store(part, c.Finish(op, t, c.WorldSize())) })
+}
+
+// summing is reducing without what an average takes at its end.
+func summing(c *tl.Context, op tl.ReduceOp, of tl.Sym, store func(part tl.Sym, t tl.Tensor)) *stream {
 	l := &stream{depth: reduceDepth}
 	for lo, n := range tiles(of.Len(), of.DType()) {
 		part := of.Slice(lo, n)
 		l.all = append(l.all, transfer{
 			load:  func() tl.Tensor { return c.LoadReduce(part, op) },
-			store: func(t tl.Tensor) { store(part, c.Finish(op, t, c.WorldSize())) },
+			store: func(t tl.Tensor) { store(part, t) },
 		})
 	}
 	return l
@@ -96,10 +102,11 @@ func nvlsPieces(bytes int64) int { return max(1, int(math.Sqrt(float64(bytes)/pi
 
 // rounds are barriers of a call in one row of signals.
 type rounds struct {
-	c    *tl.Context
-	a    tl.Args
-	row  tl.Signal
-	done int
+	c     *tl.Context
+	a     tl.Args
+	row   tl.Signal
+	peers []int // with which this rank meets; nil: all ranks
+	done  int
 }
 
 // meet ends what this rank has begun, and waits for all others to have done so.
@@ -109,6 +116,43 @@ func (r *rounds) meet() {
 	if r.a.Uses != nil {
 		use = r.a.Use(0)
 	}
-	meshBarrier(r.c, r.row, use)
 	r.done++
+	if r.peers == nil {
+		meshBarrier(r.c, r.row, use)
+		return
+	}
+	for _, peer := range r.peers {
+		tell(r.c, r.row.At(r.c.Rank()), peer)
+	}
+	for _, peer := range r.peers {
+		awaitWord(r.c, r.row.At(peer), use)
+	}
+}
+
+// node is the place of a rank where ranks fill nodes of a width, and the groups that it is in.
+type node struct {
+	width, nodes int
+	at, place    int   // number of the node, and of the rank in it
+	ranks        []int // of the node
+	rail         []int // with this place in each node
+}
+
+// nodeOf is the node of a rank.
+func nodeOf(rank, world, width int) node {
+	n := node{width: width, nodes: world / width, at: rank / width, place: rank % width}
+	for i := range width {
+		n.ranks = append(n.ranks, n.at*width+i)
+	}
+	for h := range n.nodes {
+		n.rail = append(n.rail, n.rank(h))
+	}
+	return n
+}
+
+// rank is the rank with this place in another node.
+func (n *node) rank(node int) int { return node*n.width + n.place }
+
+// without lists ranks but for one.
+func without(ranks []int, rank int) []int {
+	return slices.DeleteFunc(slices.Clone(ranks), func(r int) bool { return r == rank })
 }

@@ -41,7 +41,11 @@ type Algorithm struct {
 	// other algorithms. Package bound computes a lower limit from it.
 	Path func(world, root int) Path
 
-	Multimem bool // needs a switch that joins the ranks, reduces and copies: system.switch.reduce, system.switch.multicast
+	// Multimem says that the kernel needs a switch, or a tree of switches, that joins the ranks,
+	// reduces and copies: system.switch.reduce, system.switch.multicast. Groups returns which ranks
+	// it must join, if not all: the groups of a world whose levels have these widths.
+	Multimem bool
+	Groups   func(world int, widths []int) [][]int
 
 	Atomics bool // needs atomics on the memory of other PEs: fabric.p2p_native_atomics
 

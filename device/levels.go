@@ -1,13 +1,15 @@
 package device
 
+import "kernbench/machine"
+
 // levels returns the widths of the machine's levels in ranks: of a cube, of a SIP, of each
 // dimension of each level of SIPs. If parts have unequal numbers of ranks, it takes their greatest
 // common divisor. It leaves out parts of one rank, parts as large as the one below, and the last
 // width, which follows from the others.
-func (c *Context) levels(pes []int32) []int {
+func levels(m *machine.Machine, pes []int32) []int {
 	var widths []int
 	one := 1
-	for _, size := range c.cfg.Machine.Nested() {
+	for _, size := range m.Nested() {
 		if n := gcd(together(pes, int32(size)), len(pes)); n > one && n%one == 0 && n < len(pes) {
 			widths = append(widths, n/one)
 			one = n

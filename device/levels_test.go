@@ -45,7 +45,7 @@ func TestLevels(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := &Context{cfg: Config{Machine: m}}
-			if got := c.levels(test.pes); !slices.Equal(got, test.want) {
+			if got := levels(c.cfg.Machine, test.pes); !slices.Equal(got, test.want) {
 				t.Errorf("%v, want %v", got, test.want)
 			}
 		})

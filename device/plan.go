@@ -98,11 +98,11 @@ func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan,
 	if p.PEsPerCube = 1; !p.PerSIP() {
 		c.seat(p, pes)
 	}
-	if err := c.multimem(p); err != nil {
+	if err := CanMultimem(c.cfg.Machine, p.Algorithm, p.PEs); err != nil {
 		return nil, fmt.Errorf("algorithm %s: %w", p.Name, err)
 	}
 	if p.Topology.Nested {
-		grid = topology.WithLevels(c.levels(p.PEs))
+		grid = topology.WithLevels(levels(c.cfg.Machine, p.PEs))
 	}
 	if _, err := p.Topology.Fit(p.World, grid); err != nil {
 		hint := ""
@@ -140,14 +140,6 @@ func (c *Context) needs(name string, a *algorithm.Algorithm, windows bool) error
 		}
 	}
 	return nil
-}
-
-// multimem refuses an algorithm that needs a switch which the ranks do not have.
-func (c *Context) multimem(p *Plan) error {
-	if !p.Algorithm.Multimem || p.World < 2 {
-		return nil
-	}
-	return c.cfg.Machine.CanMultimem(p.PEs)
 }
 
 // timing completes a plan with its rings and what software adds.

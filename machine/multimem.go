@@ -9,56 +9,99 @@ import (
 	"kernbench/unit"
 )
 
-// Multimem is a switch that all PEs of a group have a link to, which copies what one of them stores
-// to all, and combines what one of them loads from all.
+// Multimem is what joins the PEs of a group, which copies what one of them stores to all and
+// combines what one of them loads from all: a switch that each PE has a link to, or a tree of
+// switches. Each member sends to the switch that it has a link to. In a tree each switch combines
+// what comes from members and from switches below it, and sends one message up; what goes down it
+// copies to all of them.
 type Multimem struct {
-	Hub    NodeID
-	Rate   unit.Rate // of a member's link
-	Switch conf.Switch
-	name   string
+	Joints []Joint // the switches; the first is the root, and each other one comes after the switch above it
+	At     []int32 // by member: its switch
+	pes    []int32
 }
 
-// Multimem returns the switch that joins some PEs, at least two. The error says what is missing:
-// the PEs have no switch in common that each reaches by itself.
+// Joint is a switch of such a tree.
+type Joint struct {
+	Hub      NodeID
+	Switch   conf.Switch
+	Rate     unit.Rate // of a link that leads down from it
+	Above    int32     // the switch above; -1 at the root
+	Below    []int32   // the switches below
+	Members  []int32   // the members with a link to it
+	Up, Down Hop       // the links to and from the switch above
+	name     string
+}
+
+// Multimem returns the switches that join some PEs, at least two. The error says what is missing.
 func (m *Machine) Multimem(pes []int32) (*Multimem, error) {
 	if len(pes) < 2 {
 		return nil, fmt.Errorf("a group of %s has no switch between them", unit.Count(len(pes), "PE"))
 	}
-	var found *Multimem
-	var hops []Hop
-	for _, pe := range pes[1:] {
-		hops = m.Route(hops[:0], m.HBM(int(pes[0])), m.HBM(int(pe)))
-		one := m.onlyHub(hops)
-		switch {
-		case one == nil:
-			return nil, fmt.Errorf("no single switch joins %s and %s", m.PEName(int(pes[0])), m.PEName(int(pe)))
-		case found == nil:
-			found = one
-		case found.Hub != one.Hub:
-			return nil, fmt.Errorf("the %s and the %s join different PEs of the group", found.name, one.name)
+	x := &Multimem{pes: pes}
+	one, err := m.oneSwitch(pes)
+	if err != nil {
+		if !m.tree(x) {
+			return nil, err
 		}
+		return x, nil
+	}
+	x.Joints, x.At = []Joint{one}, make([]int32, len(pes))
+	for member := range pes {
+		x.Joints[0].Members = append(x.Joints[0].Members, int32(member))
+	}
+	return x, nil
+}
+
+// oneSwitch returns the only switch between some PEs.
+func (m *Machine) oneSwitch(pes []int32) (found Joint, err error) {
+	var hops []Hop
+	for i, pe := range pes[1:] {
+		hops = m.Route(hops[:0], m.HBM(int(pes[0])), m.HBM(int(pe)))
+		hub, only := m.onlyHub(hops)
+		if !only {
+			return found, fmt.Errorf("no single switch joins %s and %s", m.PEName(int(pes[0])), m.PEName(int(pe)))
+		}
+		one := m.joint(hub)
+		if i > 0 && found.Hub != one.Hub {
+			return found, fmt.Errorf("the %s and the %s join different PEs of the group", found.name, one.name)
+		}
+		found = one
 	}
 	return found, nil
 }
 
-// onlyHub returns the switch between SIPs on a path that passes one and no gateway, or nil.
-func (m *Machine) onlyHub(hops []Hop) *Multimem {
-	var found *Multimem
+// joint is the switch to which a link leads.
+func (m *Machine) joint(to LinkID) Joint {
+	l := m.Link(to)
+	s := m.outside.stand(m.place(l.To).index + m.sips)
+	return Joint{Hub: l.To, Above: -1, Rate: l.Rate, Switch: m.topology.System().Between()[s.level].Switch,
+		name: switchName(m.NodeName(l.To))}
+}
+
+// isSwitch reports whether a node is a switch between SIPs, and no gateway.
+func (m *Machine) isSwitch(n NodeID) bool {
+	at := m.place(n)
+	if at.kind != kindSystemHub {
+		return false
+	}
+	s := m.outside.stand(at.index + m.sips)
+	level := &m.outside.at[s.level]
+	return !level.gateway || s.local != level.n
+}
+
+// onlyHub returns the link that leads to the only switch on a path, if there is one and no gateway.
+func (m *Machine) onlyHub(hops []Hop) (to LinkID, ok bool) {
 	for _, h := range hops {
-		l := m.Link(h.Link)
-		at := m.place(l.To)
-		if at.kind != kindSystemHub {
+		hub := m.Link(h.Link).To
+		if m.place(hub).kind != kindSystemHub {
 			continue
 		}
-		s := m.outside.stand(at.index + m.sips)
-		level := &m.outside.at[s.level]
-		if found != nil || level.gateway && s.local == level.n {
-			return nil
+		if ok || !m.isSwitch(hub) {
+			return 0, false
 		}
-		found = &Multimem{Hub: l.To, Rate: l.Rate, Switch: m.topology.System().Between()[s.level].Switch,
-			name: switchName(m.NodeName(l.To))}
+		to, ok = h.Link, true
 	}
-	return found
+	return to, ok
 }
 
 // switchName is "switch leaf2", or "switch" for the only one of a machine.
@@ -69,21 +112,197 @@ func switchName(node string) string {
 	return "switch " + node
 }
 
+// tree joins the members by a tree of switches, and reports whether there is one. Its root is a
+// switch that is nearest to the farthest of the switches at members. Of several, groups of
+// different members take different ones.
+func (m *Machine) tree(x *Multimem) bool {
+	if m.outside == nil {
+		return false
+	}
+	firsts, ok := m.firstSwitches(x.pes)
+	if !ok {
+		return false
+	}
+	w := m.switchWeb()
+	var distinct []NodeID
+	for _, link := range firsts {
+		if hub := m.Link(link).To; !slices.Contains(distinct, hub) {
+			distinct = append(distinct, hub)
+		}
+	}
+	farthest := map[NodeID]int{} // from a switch that all reach
+	for i, hub := range distinct {
+		reached := w.from(hub)
+		if i == 0 {
+			for n, d := range reached {
+				farthest[n] = d.steps
+			}
+			continue
+		}
+		for n := range farthest {
+			if d, ok := reached[n]; ok {
+				farthest[n] = max(farthest[n], d.steps)
+			} else {
+				delete(farthest, n)
+			}
+		}
+	}
+	var roots []NodeID
+	for n, d := range farthest {
+		if len(roots) > 0 && d > farthest[roots[0]] {
+			continue
+		}
+		if len(roots) > 0 && d < farthest[roots[0]] {
+			roots = roots[:0]
+		}
+		roots = append(roots, n)
+	}
+	if len(roots) == 0 {
+		return false
+	}
+	slices.Sort(roots)
+	m.grow(x, w, roots[int(x.pes[0])%len(roots)], firsts)
+	return true
+}
+
+// firstSwitches returns the link to the switch of each member: the same one on its way to the next
+// member and from there.
+func (m *Machine) firstSwitches(pes []int32) (links []LinkID, ok bool) {
+	var hops []Hop
+	for i, pe := range pes {
+		at, next := m.HBM(int(pe)), m.HBM(int(pes[(i+1)%len(pes)]))
+		hops = m.Route(hops[:0], at, next)
+		to, found := m.switchLink(hops, func(l Link) NodeID { return l.To })
+		hops = m.Route(hops[:0], next, at)
+		slices.Reverse(hops)
+		from, back := m.switchLink(hops, func(l Link) NodeID { return l.From })
+		if !found || !back || m.Link(to).To != m.Link(from).From {
+			return nil, false
+		}
+		links = append(links, to)
+	}
+	return links, true
+}
+
+// switchLink returns the first link between the SIP at which hops begin and a switch, if no other
+// SIP and no gateway lies between them. far is the end of a link that is farther from that SIP.
+func (m *Machine) switchLink(hops []Hop, far func(Link) NodeID) (link LinkID, ok bool) {
+	home := -1
+	for _, h := range hops {
+		to := far(m.Link(h.Link))
+		switch sip, _ := m.Home(to); {
+		case home < 0 && sip >= 0:
+			home = sip
+		case sip < 0:
+			return h.Link, m.isSwitch(to)
+		case sip != home:
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// web is the links between switches.
+type web struct {
+	out map[NodeID][]LinkID // by where they begin, in ascending order
+	to  map[[2]NodeID]LinkID
+	m   *Machine
+}
+
+// switchWeb lists the links between switches that have one back.
+func (m *Machine) switchWeb() *web {
+	w := &web{map[NodeID][]LinkID{}, map[[2]NodeID]LinkID{}, m}
+	for id := m.outerLink(0); id < m.links; id++ {
+		if l := m.Link(LinkID(id)); m.isSwitch(l.From) && m.isSwitch(l.To) {
+			if _, known := w.to[[2]NodeID{l.From, l.To}]; !known {
+				w.to[[2]NodeID{l.From, l.To}] = LinkID(id)
+				w.out[l.From] = append(w.out[l.From], LinkID(id))
+			}
+		}
+	}
+	return w
+}
+
+// reach is how far a switch is, and the switch before it on the way there.
+type reach struct {
+	steps  int
+	before NodeID
+}
+
+// from returns the switches that can be reached from one, and back.
+func (w *web) from(hub NodeID) map[NodeID]reach {
+	all := map[NodeID]reach{hub: {}}
+	for queue := []NodeID{hub}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		for _, id := range w.out[at] {
+			to := w.m.Link(id).To
+			_, seen := all[to]
+			if _, back := w.to[[2]NodeID{to, at}]; !seen && back {
+				all[to] = reach{all[at].steps + 1, at}
+				queue = append(queue, to)
+			}
+		}
+	}
+	return all
+}
+
+// grow makes the tree with a root, over the shortest ways to the switches of all members.
+func (m *Machine) grow(x *Multimem, w *web, root NodeID, firsts []LinkID) {
+	ways := w.from(root)
+	number := map[NodeID]int32{}
+	var add func(hub NodeID) int32
+	add = func(hub NodeID) int32 {
+		if n, ok := number[hub]; ok {
+			return n
+		}
+		j := Joint{Above: -1}
+		if hub != root {
+			above := ways[hub].before
+			j.Above = add(above)
+			down := w.to[[2]NodeID{above, hub}]
+			j.Up.Link, j.Down.Link = w.to[[2]NodeID{hub, above}], down
+			x.Joints[j.Above].Rate = m.Link(down).Rate
+		}
+		n := int32(len(x.Joints))
+		number[hub] = n
+		s := m.outside.stand(m.place(hub).index + m.sips)
+		j.Hub, j.Switch, j.name = hub, m.topology.System().Between()[s.level].Switch, switchName(m.NodeName(hub))
+		x.Joints = append(x.Joints, j)
+		if j.Above >= 0 {
+			x.Joints[j.Above].Below = append(x.Joints[j.Above].Below, n)
+		}
+		return n
+	}
+	for member, link := range firsts {
+		l := m.Link(link)
+		n := add(l.To)
+		x.At = append(x.At, n)
+		j := &x.Joints[n]
+		j.Members, j.Rate = append(j.Members, int32(member)), l.Rate
+	}
+}
+
 // Copies returns an error that names what a store to all members lacks, or nil.
 func (x *Multimem) Copies() error {
-	if x.Switch.Multicast {
-		return nil
+	for i := range x.Joints {
+		if j := &x.Joints[i]; !j.Switch.Multicast {
+			return fmt.Errorf("the %s does not copy (switch.multicast)", j.name)
+		}
 	}
-	return fmt.Errorf("the %s does not copy (switch.multicast)", x.name)
+	return nil
 }
 
 // Reduces returns an error that names what a load that combines elements of a type lacks, or nil.
+// No type means any.
 func (x *Multimem) Reduces(typ string) error {
-	switch types := x.Switch.Reduce.Types; {
-	case len(types) == 0:
-		return fmt.Errorf("the %s does not reduce (switch.reduce.types)", x.name)
-	case !slices.Contains(types, typ):
-		return fmt.Errorf("the %s does not reduce %s (switch.reduce.types)", x.name, typ)
+	for i := range x.Joints {
+		j := &x.Joints[i]
+		switch types := j.Switch.Reduce.Types; {
+		case len(types) == 0:
+			return fmt.Errorf("the %s does not reduce (switch.reduce.types)", j.name)
+		case typ != "" && !slices.Contains(types, typ):
+			return fmt.Errorf("the %s does not reduce %s (switch.reduce.types)", j.name, typ)
+		}
 	}
 	return nil
 }
@@ -95,7 +314,7 @@ func (m *Machine) CanMultimem(pes []int32) error {
 	if err == nil {
 		err = x.Copies()
 	}
-	if err == nil && len(x.Switch.Reduce.Types) == 0 {
+	if err == nil {
 		err = x.Reduces("")
 	}
 	if err != nil {
@@ -106,12 +325,12 @@ func (m *Machine) CanMultimem(pes []int32) error {
 
 // Wire returns how many bytes of a link's time so much data takes that the switch copies or
 // combines.
-func (x *Multimem) Wire(bytes int64) int64 {
-	own := x.Switch.Reduce.BW
-	if own <= 0 || own >= x.Rate {
+func (j *Joint) Wire(bytes int64) int64 {
+	own := j.Switch.Reduce.BW
+	if own <= 0 || own >= j.Rate {
 		return bytes
 	}
-	hi, lo := bits.Mul64(uint64(bytes), uint64(x.Rate))
+	hi, lo := bits.Mul64(uint64(bytes), uint64(j.Rate))
 	wire, rest := bits.Div64(hi, lo, uint64(own)) // rates differ by less than 2^32
 	if rest > 0 {
 		wire++
@@ -119,24 +338,34 @@ func (x *Multimem) Wire(bytes int64) int64 {
 	return int64(wire)
 }
 
-// RouteToHub appends the part of a route, of a request or not, up to a hub.
-func (m *Machine) RouteToHub(buf []Hop, from, to, hub NodeID) []Hop {
+// RouteUp appends the route from a member's PE or memory to its switch.
+func (m *Machine) RouteUp(buf []Hop, x *Multimem, member int, from NodeID) []Hop {
 	start := len(buf)
-	buf = m.Route(buf, from, to)
-	return buf[:start+m.hubAt(buf[start:], hub)]
+	buf = m.Route(buf, from, m.PE(x.next(member)))
+	return buf[:start+m.hubAt(buf[start:], x.Joints[x.At[member]].Hub)]
 }
 
-// RouteFromHub appends the part of a route that lies behind a hub; that of a request stops before
-// the port of the memory.
-func (m *Machine) RouteFromHub(buf []Hop, from, to, hub NodeID, request bool) []Hop {
+// RouteDown appends the route from a member's switch to its PE or memory; that of a request stops
+// before the port of the memory.
+func (m *Machine) RouteDown(buf []Hop, x *Multimem, member int, to NodeID, request bool) []Hop {
 	start := len(buf)
+	from := m.PE(x.next(member))
 	if request {
 		buf = m.RouteRequest(buf, from, to)
 	} else {
 		buf = m.Route(buf, from, to)
 	}
-	return slices.Delete(buf, start, start+m.hubAt(buf[start:], hub))
+	hub, last := x.Joints[x.At[member]].Hub, 0
+	for i, h := range buf[start:] {
+		if m.Link(h.Link).To == hub {
+			last = i + 1
+		}
+	}
+	return slices.Delete(buf, start, start+last)
 }
+
+// next is the PE of the member after one.
+func (x *Multimem) next(member int) int { return int(x.pes[(member+1)%len(x.pes)]) }
 
 // hubAt is the number of hops up to a hub.
 func (m *Machine) hubAt(hops []Hop, hub NodeID) int {
@@ -150,9 +379,15 @@ func (m *Machine) hubAt(hops []Hop, hub NodeID) int {
 
 // SwitchesReduce reports whether any switch between SIPs reduces, and whether any copies.
 func (m *Machine) SwitchesReduce() (reduces, copies bool) {
-	for _, l := range m.topology.System().Between() {
-		reduces = reduces || len(l.Switch.Reduce.Types) > 0
-		copies = copies || l.Switch.Multicast
+	for level := range m.topology.System().Between() {
+		r, c := m.LevelReduces(level)
+		reduces, copies = reduces || r, copies || c
 	}
 	return reduces, copies
+}
+
+// LevelReduces reports whether the switches of a level of SIPs reduce, and whether they copy.
+func (m *Machine) LevelReduces(level int) (reduces, copies bool) {
+	s := &m.topology.System().Between()[level].Switch
+	return len(s.Reduce.Types) > 0, s.Multicast
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -43,8 +44,9 @@ func TestMultimem(t *testing.T) {
 				}
 			case err != nil:
 				t.Error(err)
-			case !strings.HasSuffix(m.NodeName(x.Hub), "switch") || x.Rate != m.Topology().System().Between()[0].Link.BW:
-				t.Errorf("%s, %v", m.NodeName(x.Hub), x.Rate)
+			case len(x.Joints) != 1 || !strings.HasSuffix(m.NodeName(x.Joints[0].Hub), "switch") ||
+				x.Joints[0].Rate != m.Topology().System().Between()[0].Link.BW || len(x.Joints[0].Members) != len(test.pes):
+				t.Errorf("%+v", x.Joints)
 			}
 		})
 	}
@@ -80,7 +82,7 @@ func TestMultimemLacks(t *testing.T) {
 // TestMultimemWire: what a switch combines takes the time of more bytes where its own rate is
 // lower.
 func TestMultimemWire(t *testing.T) {
-	x := Multimem{Rate: 300 * unit.GBPerSecond}
+	x := Joint{Rate: 300 * unit.GBPerSecond}
 	for _, test := range []struct {
 		own         unit.Rate
 		bytes, want int64
@@ -109,9 +111,66 @@ func TestHubRoutes(t *testing.T) {
 		if request {
 			want = m.RouteRequest(nil, from, to)
 		}
-		got := append(m.RouteToHub(nil, from, to, x.Hub), m.RouteFromHub(nil, from, to, x.Hub, request)...)
+		got := append(m.RouteUp(nil, x, 0, from), m.RouteDown(nil, x, 1, to, request)...)
 		if !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
+	}
+}
+
+// TestMultimemTree: a group whose members are below several leaves has a tree of switches: a leaf
+// for each, under one spine. Each link of the tree leads to the switch above, and back.
+func TestMultimemTree(t *testing.T) {
+	sets := onSwitch("system.levels=[{name: net, network: fat_tree, count: 8, join: each, link: {bw_gbs: 50, latency_ns: 10}," +
+		" fat_tree: {radix: 4}, switch: {multicast: true, reduce: {types: [f32], latency_ns: 5}}}]")[2:]
+	m := mustBuild(t, sets...)
+	for _, test := range []struct {
+		pes    []int32
+		joints []string // name, members and switches below
+	}{
+		{[]int32{0, 1}, []string{"net.leaf0 [0 1] []"}},
+		{[]int32{0, 2}, []string{"net.spine0 [] [1 2]", "net.leaf0 [0] []", "net.leaf1 [1] []"}},
+		{[]int32{1, 2, 3, 7}, []string{"net.spine1 [] [1 2 3]", "net.leaf0 [0] []", "net.leaf1 [1 2] []", "net.leaf3 [3] []"}},
+	} {
+		x, err := m.Multimem(test.pes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Copies(); err != nil {
+			t.Error(err)
+		}
+		if err := x.Reduces("f32"); err != nil {
+			t.Error(err)
+		}
+		var got []string
+		for i, j := range x.Joints {
+			got = append(got, strings.TrimSpace(m.NodeName(j.Hub)+" "+fmt.Sprint(j.Members, " ", j.Below)))
+			if j.Above < 0 {
+				continue
+			}
+			above := x.Joints[j.Above].Hub
+			up, down := m.Link(j.Up.Link), m.Link(j.Down.Link)
+			if up.From != j.Hub || up.To != above || down.From != above || down.To != j.Hub {
+				t.Errorf("switch %d: %v, %v", i, up, down)
+			}
+			for _, member := range j.Members {
+				hbm := m.HBM(int(test.pes[member]))
+				up, down := m.RouteUp(nil, x, int(member), hbm), m.RouteDown(nil, x, int(member), hbm, false)
+				if m.Link(up[len(up)-1].Link).To != j.Hub || m.Link(down[0].Link).From != j.Hub {
+					t.Errorf("the routes of member %d do not end at its switch", member)
+				}
+			}
+		}
+		if !slices.Equal(got, test.joints) {
+			t.Errorf("%v: %q, want %q", test.pes, got, test.joints)
+		}
+	}
+	m = mustBuild(t, append(sets, "system.levels.0.switch.multicast=false")...)
+	x, err := m.Multimem([]int32{0, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Copies(); err == nil || err.Error() != "the switch net.spine0 does not copy (switch.multicast)" {
+		t.Error(err)
 	}
 }

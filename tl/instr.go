@@ -23,20 +23,21 @@ const (
 	OpDrop                // tensor A will not be used again
 
 	// These have a OneSided in Side, but for the last four of this group.
-	OpPut         // tensor A, or memory at Side.Local when A is None -> memory at Side.Remote
-	OpGet         // memory at Side.Remote -> memory at Side.Local
-	OpNotify      // updates a word
-	OpWaitWord    // waits until all words satisfy a comparison
-	OpTestWord    // reports whether they do, in Side.Hit
-	OpReadWord    // Side.Got = the word
-	OpFetchAdd    // Side.Got = the word, which grows by Side.Value
-	OpCompareSwap // Side.Got = the word, which becomes Side.Value if it was Side.Expect
-	OpLoadReduce  // memory at Side.Remote in the copies of all members, combined by Binary -> Dst
-	OpMulticast   // tensor A (N elements from AOff) -> memory at Side.Remote in the copies of all members
-	OpFence       // order at each destination
-	OpQuiet       // completion everywhere
-	OpDrain       // completion of this PE's loads, stores and arithmetic
-	OpMeet        // a program of a grid comes to a rendezvous: takes no time
+	OpPut             // tensor A, or memory at Side.Local when A is None -> memory at Side.Remote
+	OpGet             // memory at Side.Remote -> memory at Side.Local
+	OpNotify          // updates a word
+	OpWaitWord        // waits until all words satisfy a comparison
+	OpTestWord        // reports whether they do, in Side.Hit
+	OpReadWord        // Side.Got = the word
+	OpFetchAdd        // Side.Got = the word, which grows by Side.Value
+	OpCompareSwap     // Side.Got = the word, which becomes Side.Value if it was Side.Expect
+	OpLoadReduce      // memory at Side.Remote in the copies of all members, combined by Binary -> Dst
+	OpMulticast       // tensor A (N elements from AOff) -> memory at Side.Remote in the copies of all members
+	OpReduceMulticast // memory at Side.Local in the copies of all members, combined by Binary -> memory at Side.Remote there
+	OpFence           // order at each destination
+	OpQuiet           // completion everywhere
+	OpDrain           // completion of this PE's loads, stores and arithmetic
+	OpMeet            // a program of a grid comes to a rendezvous: takes no time
 
 	OpTask      // hands Task to the communication engine of this PE; Dst is its handle
 	OpBeginTurn // Turn begins: takes no time
@@ -46,7 +47,7 @@ const (
 var opNames = [...]string{
 	"load", "store", "math", "gemm", "send", "recv", "recv_async", "composite", "wait", "free",
 	"put", "get", "notify", "wait_until", "test", "load_scalar", "fetch_add", "compare_swap", "load_reduce",
-	"store_multicast", "fence", "quiet", "pipe_barrier", "sync",
+	"store_multicast", "reduce_multicast", "fence", "quiet", "pipe_barrier", "sync",
 	"post", "begin_turn", "end_turn",
 }
 

@@ -13,6 +13,8 @@ type OneSided struct {
 	Win  *mem.Window
 	Peer int32 // member of Win's team whose copy it concerns
 
+	Group *mem.Group // of an operation on several copies: whose; nil: all members'
+
 	Remote mem.Addr // put: destination, get: source; physical, in the memory of Peer
 	Local  mem.Addr // put: source when A is None, get: destination; physical
 	NBI    bool     // the caller does not wait for its side

@@ -17,6 +17,7 @@ type Sym struct {
 	off   int64 // bytes from the start of the part; may lie outside until it is used
 	shape Shape
 	as    dtype.Type // Invalid: that of the part
+	group *mem.Group // for operations on several copies: whose; nil: all members'
 }
 
 // Data finds data of a window by the name of their part, as a vector.

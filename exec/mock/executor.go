@@ -29,9 +29,9 @@ type Options struct {
 	// which effects on other memories happen. 0: ranks in order, effects at once.
 	Seed  uint64
 	Order mem.Ordering
-	// Multimem returns what the machine lacks for loads that combine the copies of some PEs, or
-	// stores to them. nil: nothing.
-	Multimem func(pes []int32, t dtype.Type, reduces bool) error
+	// Multimem returns what the machine lacks for operations that combine the copies of some PEs,
+	// or store to them. nil: nothing.
+	Multimem func(pes []int32, t dtype.Type, reduces, copies bool) error
 
 	NoAtomics bool // no fetch_add and compare_swap on words of other PEs
 }

@@ -3,24 +3,46 @@ package mock
 import (
 	"kernbench/fault"
 	"kernbench/mem"
+	"kernbench/record/oplog"
 	"kernbench/tl"
 )
 
-// multimem refuses a load or store of all copies on a machine that has no switch for it.
+// multimem refuses a load or store of several copies on a machine that has no switch for it.
 func (r *rank) multimem(in *tl.Instr) {
 	if r.run.opts.Multimem == nil {
 		return
 	}
-	if err := r.run.opts.Multimem(in.Side.Win.Team.PEs, in.Type, in.Op == tl.OpLoadReduce); err != nil {
+	reduces, copies := in.Op != tl.OpMulticast, in.Op != tl.OpLoadReduce
+	if err := r.run.opts.Multimem(in.Side.PEs(), in.Type, reduces, copies); err != nil {
 		tl.Drive(r.kernel).Fail(&fault.Unsupported{Place: tl.Drive(r.kernel).Place(in.Call()), What: "what multimem needs: " + err.Error()})
 	}
 }
 
-// copies are the places of a load or store in the copies of all members.
-func copies(in *tl.Instr) []mem.Addr {
-	at := make([]mem.Addr, in.Side.Win.Team.Size())
-	for member := range at {
-		at[member] = in.Side.Of(member)
+// copies are the places of an address in the copies of all members of a group.
+func copies(in *tl.Instr, a mem.Addr) []mem.Addr {
+	at := make([]mem.Addr, len(in.Side.PEs()))
+	for i := range at {
+		at[i] = in.Side.Of(a, i)
 	}
 	return at
+}
+
+// throughSwitches records the effect of a load or store of several copies.
+func (r *rank) throughSwitches(in *tl.Instr, log *oplog.Log) {
+	o := r.origin()
+	switch in.Op {
+	case tl.OpLoadReduce:
+		tl.Drive(r.kernel).Cell(in.Dst).Value = log.LoadReduce(o, copies(in, in.Side.Remote), in.N, in.Type, in.Binary)
+	case tl.OpMulticast:
+		cell := tl.Drive(r.kernel).Cell(in.A)
+		for _, a := range copies(in, in.Side.Remote) {
+			log.Store(o, a, cell.Value, cell.Off+in.AOff, in.N, in.Type)
+		}
+	case tl.OpReduceMulticast:
+		sum := log.LoadReduce(o, copies(in, in.Side.Local), in.N, in.Type, in.Binary)
+		for _, a := range copies(in, in.Side.Remote) {
+			log.Store(o, a, sum, 0, in.N, in.Type)
+		}
+		log.Release(sum)
+	}
 }

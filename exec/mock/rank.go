@@ -174,7 +174,8 @@ func (r *rank) Do(in *tl.Instr) {
 		r.mark(in)
 	default:
 		r.polls = polls{}
-		if in.Op == tl.OpLoadReduce || in.Op == tl.OpMulticast {
+		switch in.Op {
+		case tl.OpLoadReduce, tl.OpMulticast, tl.OpReduceMulticast:
 			r.multimem(in)
 		}
 		if x.log != nil {
@@ -214,13 +215,8 @@ func (r *rank) perform(in *tl.Instr, log *oplog.Log) {
 			n := in.N / rows
 			log.Store(r.origin(), row(in, k), cell.Value, cell.Off+in.AOff+int32(k*n), n, in.Type)
 		}
-	case tl.OpLoadReduce:
-		tl.Drive(r.kernel).Cell(in.Dst).Value = log.LoadReduce(r.origin(), copies(in), in.N, in.Type, in.Binary)
-	case tl.OpMulticast:
-		cell := tl.Drive(r.kernel).Cell(in.A)
-		for _, a := range copies(in) {
-			log.Store(r.origin(), a, cell.Value, cell.Off+in.AOff, in.N, in.Type)
-		}
+	case tl.OpLoadReduce, tl.OpMulticast, tl.OpReduceMulticast:
+		r.throughSwitches(in, log)
 	case tl.OpMath, tl.OpGemm:
 		v := log.Math(r.origin(), in, r.kernel)
 		tl.Drive(r.kernel).Cell(in.Dst).Value = v

@@ -1,6 +1,8 @@
 package mock
 
 import (
+	"fmt"
+
 	"kernbench/dtype"
 	"kernbench/exec"
 	"kernbench/machine"
@@ -25,15 +27,23 @@ func init() {
 }
 
 // multimemOf returns what a machine lacks for operations on all copies.
-func multimemOf(m *machine.Machine) func(pes []int32, t dtype.Type, reduces bool) error {
-	return func(pes []int32, t dtype.Type, reduces bool) error {
-		x, err := m.Multimem(pes)
-		switch {
-		case err != nil:
-			return err
-		case reduces:
-			return x.Reduces(t.String())
+func multimemOf(m *machine.Machine) func(pes []int32, t dtype.Type, reduces, copies bool) error {
+	found := map[string]*machine.Multimem{} // by their PEs
+	return func(pes []int32, t dtype.Type, reduces, copies bool) (err error) {
+		key := fmt.Sprint(pes)
+		x, known := found[key]
+		if !known {
+			if x, err = m.Multimem(pes); err != nil {
+				return err
+			}
+			found[key] = x
 		}
-		return x.Copies()
+		if reduces {
+			err = x.Reduces(t.String())
+		}
+		if err == nil && copies {
+			err = x.Copies()
+		}
+		return err
 	}
 }

@@ -79,6 +79,8 @@ func (r *rank) Do(in *tl.Instr) {
 		r.loadReduce(in)
 	case tl.OpMulticast:
 		r.multicast(in)
+	case tl.OpReduceMulticast:
+		r.reduceMulticast(in)
 	case tl.OpFence:
 		r.fence()
 	case tl.OpQuiet:

@@ -70,7 +70,7 @@ type Executor struct {
 	pairs     *machine.PairClasses // of PEs that write to each other's memory
 	pairTimes []pairTimes          // by their numbers
 	hops      []machine.Hop        // found last
-	groups    map[*mem.Team]*group
+	groups    map[string]*group
 	hubRoutes map[hubRoute]noc.Route
 	run       *run
 	replaying *replay.Replay

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 
 	"kernbench/des"
@@ -16,33 +17,43 @@ import (
 	"kernbench/unit"
 )
 
-// This file carries out loads and stores of all copies of a window at once, which a switch
-// performs.
+// This file carries out loads and stores of several copies of a window at once, which switches
+// perform: one that all members have a link to, or a tree of them.
 //
-// A load sends a request to the switch, which sends one to each member. Each member's memory sends
-// its data to the switch over the member's own link, in messages. The switch combines a message
-// when it has arrived whole from all members, and sends the result to the requesting PE. A store
-// sends each message to the switch once. When it has arrived whole, the switch sends a copy to each
-// member. So a message is stored in the switch once. Messages that end or begin there wait for no
-// buffer: the switch accepts all.
+// A load sends a request to the root of the tree, which sends one to each switch below it and to
+// each member. Each member's memory sends its data to its switch over the member's own link, in
+// messages. A switch combines a message when it has arrived whole from all members and switches
+// below. It sends the result up; the root sends it to the requesting PE. A store sends each message
+// up to the root. When it has arrived whole, each switch sends a copy to all below it. So a message
+// is stored in each switch once. An operation that does both sends down what the root has combined.
+// Messages that end or begin in a switch wait for no buffer: the switch accepts all.
 
 // multi is such a load or store that is under way.
 type multi struct {
-	t       transfer // with what it has in common with other loads and stores
-	at      []mem.Addr
-	peers   []int32 // of a store, by member: the number of the peer, or -1 for the PE itself
+	t       transfer   // with what it has in common with other loads and stores
+	from    []mem.Addr // by member: what is combined
+	to      []mem.Addr // by member: where it is stored
+	peers   []int32    // of a store, by member: the number of the peer, or -1 for the PE itself
 	by      dtype.BinaryOp
 	group   *group
-	left    int     // results or copies that have not arrived
-	coming  []int32 // of a load, by part: members whose data have not come to the switch
-	missing int     // of a load: parts of which some have not
-	lacking []int32 // of a store, by member: parts that have not arrived
+	member  int       // that this PE is
+	left    int       // results or copies that have not arrived
+	coming  []int32   // of a load, by switch and part: data that have not come to it
+	missing int       // of a load: parts of which the root lacks some data
+	lacking []int32   // of a store, by member: parts that have not arrived
+	sums    []partSum // of a load and store, by part
+}
+
+// partSum is what the root has combined.
+type partSum struct {
+	value tl.Value
+	left  int // copies that have not arrived
 }
 
 // multiAccess marks the number of a multi among those of transfers, in a rank's list of accesses.
 const multiAccess = 1 << 31
 
-// group is a team whose members a switch joins.
+// group is PEs that switches join.
 type group struct {
 	*machine.Multimem
 	pes []int32
@@ -58,55 +69,90 @@ type hubKind uint8
 
 const (
 	toHub   hubKind = iota
-	fromHub         // to a PE or a memory
+	fromHub         // to a PE, a memory or a switch
 	askHub          // to a memory, without its port
 )
 
-// multimem finds the switch of an instruction's group. It is a fault if there is none, or if it
-// lacks the operation.
+// multimem finds the switches of an instruction's group. It is a fault if there are none, or if
+// they lack the operation.
 func (r *rank) multimem(in *tl.Instr) *group {
-	e := r.run.e
-	team := in.Side.Win.Team
-	g, known := e.groups[team]
+	x := r.run
+	var key any = in.Side.Win.Team
+	if in.Side.Group != nil {
+		key = in.Side.Group
+	}
+	g, known := x.groups[key]
 	if !known {
-		x, err := e.m.Multimem(team.PEs)
-		if err != nil {
+		var err error
+		if g, err = x.e.group(in.Side.PEs()); err != nil {
 			r.unsupported(in, err)
 		}
-		g = &group{x, team.PEs}
-		if e.groups == nil {
-			e.groups = map[*mem.Team]*group{}
+		if x.groups == nil {
+			x.groups = map[any]*group{}
 		}
-		e.groups[team] = g
+		x.groups[key] = g
 	}
-	err := g.Copies()
-	if in.Op == tl.OpLoadReduce {
-		err = g.Reduces(in.Type.String())
+	if in.Op != tl.OpLoadReduce {
+		if err := g.Copies(); err != nil {
+			r.unsupported(in, err)
+		}
 	}
-	if err != nil {
-		r.unsupported(in, err)
+	if in.Op != tl.OpMulticast {
+		if err := g.Reduces(in.Type.String()); err != nil {
+			r.unsupported(in, err)
+		}
 	}
 	return g
+}
+
+// group finds, and keeps, the switches that join some PEs.
+func (e *Executor) group(pes []int32) (*group, error) {
+	key := fmt.Sprint(pes)
+	if g, known := e.groups[key]; known {
+		return g, nil
+	}
+	x, err := e.m.Multimem(pes)
+	if err != nil {
+		return nil, err
+	}
+	if e.groups == nil {
+		e.groups = map[string]*group{}
+	}
+	g := &group{x, pes}
+	e.groups[key] = g
+	return g, nil
 }
 
 func (r *rank) unsupported(in *tl.Instr, err error) {
 	tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: "what multimem needs: " + err.Error()})
 }
 
-// hubRoute returns, and caches, the first part of the route between nodes of two members.
+// hubRoute returns, and caches, the route between a node of a member and its switch.
 func (e *Executor) hubRoute(g *group, kind hubKind, node machine.NodeID, member int) noc.Route {
-	key := hubRoute{node, g.Hub, kind}
+	return e.keptRoute(hubRoute{node, g.Joints[g.At[member]].Hub, kind}, func() []machine.Hop {
+		if kind == toHub {
+			return e.m.RouteUp(nil, g.Multimem, member, node)
+		}
+		return e.m.RouteDown(nil, g.Multimem, member, node, kind == askHub)
+	})
+}
+
+// linkRoute returns, and caches, the route between a switch and the one above it.
+func (e *Executor) linkRoute(g *group, kind hubKind, joint int32) noc.Route {
+	j := &g.Joints[joint]
+	return e.keptRoute(hubRoute{j.Hub, g.Joints[j.Above].Hub, kind}, func() []machine.Hop {
+		if kind == toHub {
+			return []machine.Hop{j.Up}
+		}
+		return []machine.Hop{j.Down}
+	})
+}
+
+func (e *Executor) keptRoute(key hubRoute, hops func() []machine.Hop) noc.Route {
 	if known, ok := e.hubRoutes[key]; ok {
 		return known
 	}
-	other := e.m.PE(int(g.pes[(member+1)%len(g.pes)]))
-	var hops []machine.Hop
-	if kind == toHub {
-		hops = e.m.RouteToHub(nil, node, other, g.Hub)
-	} else {
-		hops = e.m.RouteFromHub(nil, other, node, g.Hub, kind == askHub)
-	}
-	found := e.net.AddPath(hops)
+	found := e.net.AddPath(hops())
 	if e.hubRoutes == nil {
 		e.hubRoutes = map[hubRoute]noc.Route{}
 	}
@@ -114,7 +160,7 @@ func (e *Executor) hubRoute(g *group, kind hubKind, node machine.NodeID, member 
 	return found
 }
 
-// multi begins a load or store of all copies.
+// multi begins a load or store of several copies.
 func (r *rank) multi(in *tl.Instr, kind transferKind) multi {
 	m := multi{
 		t: transfer{
@@ -123,13 +169,28 @@ func (r *rank) multi(in *tl.Instr, kind transferKind) multi {
 		},
 		by: in.Binary, group: r.multimem(in),
 	}
-	for member := range m.group.pes {
-		a := in.Side.Of(member)
-		r.address(in.Call(), a, in.Bytes())
-		r.awaitLocal(a, in.Bytes(), kind == aGroupWrite)
-		m.at = append(m.at, a)
+	m.member = slices.Index(m.group.pes, r.seat)
+	switch in.Op {
+	case tl.OpLoadReduce:
+		m.from = r.copies(in, in.Side.Remote, false)
+	case tl.OpMulticast:
+		m.to = r.copies(in, in.Side.Remote, true)
+	case tl.OpReduceMulticast:
+		m.from, m.to = r.copies(in, in.Side.Local, false), r.copies(in, in.Side.Remote, true)
 	}
 	return m
+}
+
+// copies returns an address in the copies of all members, when the PE's own accesses to them that
+// come first are complete.
+func (r *rank) copies(in *tl.Instr, a mem.Addr, write bool) (all []mem.Addr) {
+	for i := range in.Side.PEs() {
+		a := in.Side.Of(a, i)
+		r.address(in.Call(), a, in.Bytes())
+		r.awaitLocal(a, in.Bytes(), write)
+		all = append(all, a)
+	}
+	return all
 }
 
 // part is the first element of a part of a load or store, and the number of its elements: as many
@@ -146,46 +207,100 @@ func (m *multi) perPart(r *rank) int32 {
 
 func (m *multi) parts(r *rank) int { return tl.CDiv(int(m.t.n), int(m.perPart(r))) }
 
-// flyMulti notes that a load or store of all copies is under way.
+// place is where a part begins in a member's memory.
+func (m *multi) place(at mem.Addr, off int32) mem.Addr {
+	return at + mem.Addr(int64(off)*int64(m.t.typ.Size()))
+}
+
+// flyMulti notes that a load or store of several copies is under way.
 func (r *rank) flyMulti(m *multi) uint32 {
 	r.startsTransfer()
 	id := r.run.multis.Put(m)
-	for _, a := range m.at {
-		r.under = append(r.under, access{a, a + mem.Addr(m.t.bytes), multiAccess | id, m.t.kind == aGroupWrite})
+	for _, a := range m.from {
+		r.under = append(r.under, access{a, a + mem.Addr(m.t.bytes), multiAccess | id, false})
+	}
+	for _, a := range m.to {
+		r.under = append(r.under, access{a, a + mem.Addr(m.t.bytes), multiAccess | id, true})
 	}
 	r.multis++
 	return id
 }
 
-// loadReduce starts a load of all copies, which the switch combines.
+// loadReduce starts a load of several copies, which switches combine.
 func (r *rank) loadReduce(in *tl.Instr) {
-	x, e := r.run, r.run.e
 	m := r.multi(in, aGroupSum)
 	r.enqueue(dma.Compute)
 	c := tl.Drive(r.ctx).Cell(in.Dst)
 	c.Waiting++
 	m.t.cell, m.t.gen = in.Dst, c.Gen()
-	parts := m.parts(r)
-	m.left, m.missing, m.coming = parts, parts, make([]int32, parts)
-	for k := range m.coming {
-		m.coming[k] = int32(len(m.at))
+	m.left = m.parts(r)
+	r.askAll(&m)
+}
+
+// reduceMulticast starts a load of several copies, which switches combine, and a store of the
+// result to all of them.
+func (r *rank) reduceMulticast(in *tl.Instr) {
+	m := r.multi(in, aGroupBoth)
+	r.storingAll(&m)
+	r.enqueue(dma.Compute)
+	r.leaving(&m)
+	m.sums = make([]partSum, m.parts(r))
+	r.askAll(&m)
+	r.inSequence(m.peers)
+}
+
+// askAll sends the request for a load.
+func (r *rank) askAll(m *multi) {
+	x, e := r.run, r.run.e
+	m.missing = m.parts(r)
+	m.coming = make([]int32, m.missing*len(m.group.Joints))
+	for i := range m.coming {
+		j := &m.group.Joints[i/m.missing]
+		m.coming[i] = int32(len(j.Below) + len(j.Members))
 	}
-	member, _ := in.Side.Win.Team.Rank(int(r.seat))
-	route := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), member)
-	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, false)
-	id := r.flyMulti(&m)
-	user := x.xfers.Put(&transfer{kind: aGroupAsk, rank: r.id, cell: tl.None, slot: -1, side: id})
+	route := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), m.member)
+	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, m.t.kind == aGroupBoth)
+	id := r.flyMulti(m)
+	user := x.xfers.Put(&transfer{kind: aGroupAsk, rank: r.id, cell: tl.None, slot: -1, side: id, seq: uint32(m.group.At[m.member])})
 	r.begin(start, route, noc.Compute, int64(e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 }
 
-// multicast starts a store to all copies.
+// storingAll delays a store to several copies as each of them demands.
+func (r *rank) storingAll(m *multi) {
+	for _, a := range m.to {
+		m.peers = append(m.peers, r.storing(a))
+	}
+}
+
+// leaving counts the copies of a store that have not arrived.
+func (r *rank) leaving(m *multi) {
+	for _, i := range m.peers {
+		if i >= 0 {
+			r.peers.at(i).out++
+		}
+	}
+	parts := m.parts(r)
+	m.left, m.lacking = parts*len(m.to), make([]int32, len(m.to))
+	for member := range m.lacking {
+		m.lacking[member] = int32(parts)
+	}
+}
+
+// inSequence holds the kernel, under a memory order that wants it, until a store is complete.
+func (r *rank) inSequence(peers []int32) {
+	for _, i := range peers {
+		if i >= 0 {
+			r.sequential(i)
+		}
+	}
+}
+
+// multicast starts a store to several copies.
 func (r *rank) multicast(in *tl.Instr) {
 	x, e := r.run, r.run.e
 	r.operand(in.A)
 	m := r.multi(in, aGroupWrite)
-	for _, a := range m.at {
-		m.peers = append(m.peers, r.storing(a))
-	}
+	r.storingAll(&m)
 	r.enqueue(dma.Compute)
 	c := tl.Drive(r.ctx).Cell(in.A)
 	m.t.value, m.t.off = c.Value, c.Off+in.AOff
@@ -193,117 +308,180 @@ func (r *rank) multicast(in *tl.Instr) {
 		x.log.Retain(m.t.value)
 	}
 	r.lend(in.A, &m.t)
-	for _, i := range m.peers {
-		if i >= 0 {
-			r.peers.at(i).out++
-		}
-	}
-	parts := m.parts(r)
-	m.left, m.lacking = parts*len(m.at), make([]int32, len(m.at))
-	for member := range m.lacking {
-		m.lacking[member] = int32(parts)
-	}
-	member, _ := in.Side.Win.Team.Rank(int(r.seat))
-	route := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), member)
+	r.leaving(&m)
+	route := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), m.member)
 	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, true)
+	parts := m.parts(r)
 	id := r.flyMulti(&m)
 	for k := range parts {
-		_, n := m.part(r, k)
-		t := transfer{kind: aGroupWrite, rank: r.id, cell: tl.None, slot: -1, side: id, off: int32(k), total: int32(parts)}
+		t := transfer{kind: aGroupWrite, rank: r.id, cell: tl.None, slot: -1, side: id, off: int32(k), total: int32(parts),
+			seq: uint32(m.group.At[m.member])}
 		if k == parts-1 {
 			t.slot, t.rx = m.t.slot, m.t.rx
 		}
-		r.begin(start, route, noc.Compute, m.wire(r, n), x.xfers.Put(&t), r.nextKey(des.Arrive, seqProgram))
+		r.begin(start, route, noc.Compute, m.wire(r, k, m.group.At[m.member]), x.xfers.Put(&t), r.nextKey(des.Arrive, seqProgram))
 	}
-	for _, i := range m.peers {
-		if i >= 0 {
-			r.sequential(i)
-		}
-	}
+	r.inSequence(m.peers)
 }
 
-// wire returns the bytes that n elements take on a link, with the flags of the protocol.
-func (m *multi) wire(r *rank, n int32) int64 {
-	return m.group.Wire(r.run.ring.Protocol.Wire(int64(n) * int64(m.t.typ.Size())))
+// wire returns the bytes that a part takes on a link below a switch, with the protocol's flags.
+func (m *multi) wire(r *rank, part int, joint int32) int64 {
+	_, n := m.part(r, part)
+	return m.group.Joints[joint].Wire(r.run.ring.Protocol.Wire(int64(n) * int64(m.t.typ.Size())))
 }
 
-// deliveredMulti: a part of a load or store of all copies has arrived at the switch, or from there.
+// deliveredMulti: a part of a load or store of several copies has arrived at a switch, or from one.
 func (x *run) deliveredMulti(user uint32, now unit.Time) {
 	t := *x.xfers.At(user)
 	x.xfers.Drop(user)
 	r, m := &x.ranks[t.rank], x.multis.At(t.side)
-	e := x.e
+	e, part := x.e, int(t.off)
+	request := int64(e.topo.Fabric().RequestBytes)
 	switch t.kind {
-	case aGroupAsk:
-		for member, pe := range m.group.pes {
-			route := e.hubRoute(m.group, askHub, e.m.HBM(int(pe)), member)
-			r.beginPart(now, route, int64(e.topo.Fabric().RequestBytes), aGroupRequest, t.side, 0, member)
+	case aGroupAsk, aGroupSpread:
+		joint := int32(t.seq)
+		j := &m.group.Joints[joint]
+		if t.kind == aGroupAsk && j.Above >= 0 {
+			r.beginPart(now, e.linkRoute(m.group, toHub, joint), request, aGroupAsk, t.side, 0, j.Above)
+			return
+		}
+		for _, below := range j.Below {
+			r.beginPart(now, e.linkRoute(m.group, fromHub, below), request, aGroupSpread, t.side, 0, below)
+		}
+		for _, member := range j.Members {
+			route := e.hubRoute(m.group, askHub, e.m.HBM(int(m.group.pes[member])), int(member))
+			r.beginPart(now, route, request, aGroupRequest, t.side, 0, member)
 		}
 	case aGroupRequest:
 		route := e.hubRoute(m.group, toHub, e.m.HBM(int(m.group.pes[t.seq])), int(t.seq))
-		for k := range m.coming {
-			_, n := m.part(r, k)
-			r.beginPart(now, route, m.wire(r, n), aGroupRead, t.side, k, int(t.seq))
+		joint := m.group.At[t.seq]
+		for k := range m.parts(r) {
+			r.beginPart(now, route, m.wire(r, k, joint), aGroupRead, t.side, k, joint)
 		}
 	case aGroupRead:
-		if m.coming[t.off]--; m.coming[t.off] > 0 {
-			return
-		}
-		if m.missing--; m.missing == 0 {
-			x.reduced(r, m, now)
-		}
-		_, n := m.part(r, int(t.off))
-		member := slices.Index(m.group.pes, r.seat)
-		route := e.hubRoute(m.group, fromHub, e.m.PE(int(r.seat)), member)
-		late := m.group.Switch.Reduce.Latency
-		if x.causes != nil && late > 0 {
-			x.hear(x.causes.Add(now+late, x.heard, cause.Protocol, 0))
-		}
-		r.beginPart(now+late, route, m.wire(r, n), aGroupSum, t.side, int(t.off), 0)
+		x.combines(r, t.side, int32(t.seq), part, now)
+	case aGroupResult:
+		x.sendsBack(r, t.side, int32(t.seq), part, now)
 	case aGroupSum:
 		if m.left--; m.left == 0 {
 			x.doneMulti(r, t.side, now)
 		}
 	case aGroupWrite:
-		_, n := m.part(r, int(t.off))
-		for member, pe := range m.group.pes {
-			route := e.hubRoute(m.group, fromHub, e.m.HBM(int(pe)), member)
-			r.beginPart(now, route, m.wire(r, n), aGroupCopy, t.side, int(t.off), member)
+		if j := int32(t.seq); m.group.Joints[j].Above >= 0 {
+			above := m.group.Joints[j].Above
+			r.beginPart(now, e.linkRoute(m.group, toHub, j), m.wire(r, part, above), aGroupWrite, t.side, part, above)
+			return
 		}
+		x.spreads(r, t.side, int32(t.seq), part, now)
+	case aGroupForward:
+		x.spreads(r, t.side, int32(t.seq), part, now)
 	case aGroupCopy:
-		member := int(t.seq)
-		if off, n := m.part(r, int(t.off)); x.log != nil {
-			x.log.Store(m.t.origin(r, now), m.at[member]+mem.Addr(int64(off)*int64(m.t.typ.Size())), m.t.value,
-				m.t.off+off, int(n), m.t.typ)
-		}
-		if m.lacking[member]--; m.lacking[member] == 0 && m.peers[member] >= 0 {
-			i := m.peers[member]
-			r.acknowledge(i, now)
-			r.stored = max(r.stored, r.peers.at(i).home)
-			if r.why != nil {
-				x.later(&r.why.stored, r.homeOf(i))
-			}
-		}
-		if m.left--; m.left == 0 {
-			x.doneMulti(r, t.side, now)
-		}
+		x.copied(r, t.side, int(t.seq), part, now)
 	}
 }
 
-// beginPart starts a part on its way to a switch or from there.
-func (r *rank) beginPart(at unit.Time, route noc.Route, bytes int64, kind transferKind, id uint32, part, member int) {
-	user := r.run.xfers.Put(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, side: id, off: int32(part), seq: uint32(member)})
+// combines: a part has come to a switch from a member or a switch below. With the last one the
+// switch combines them.
+func (x *run) combines(r *rank, id uint32, joint int32, part int, now unit.Time) {
+	m := x.multis.At(id)
+	waits := &m.coming[int(joint)*m.parts(r)+part]
+	if *waits--; *waits > 0 {
+		return
+	}
+	j := &m.group.Joints[joint]
+	if j.Above < 0 {
+		if m.missing--; m.missing == 0 {
+			x.reduced(r, m, now)
+		}
+		if m.sums != nil && x.log != nil {
+			x.sumOf(r, m, part, now)
+		}
+	}
+	late := j.Switch.Reduce.Latency
+	if x.causes != nil && late > 0 {
+		x.hear(x.causes.Add(now+late, x.heard, cause.Protocol, 0))
+	}
+	switch {
+	case j.Above >= 0:
+		r.beginPart(now+late, x.e.linkRoute(m.group, toHub, joint), m.wire(r, part, j.Above), aGroupRead, id, part, j.Above)
+	case m.t.kind == aGroupBoth:
+		x.spreads(r, id, joint, part, now+late)
+	default:
+		x.sendsBack(r, id, joint, part, now+late)
+	}
+}
+
+// sendsBack sends a part of the result from a switch on its way to the PE that asked.
+func (x *run) sendsBack(r *rank, id uint32, joint int32, part int, at unit.Time) {
+	m := x.multis.At(id)
+	next := m.group.At[m.member]
+	if next == joint {
+		route := x.e.hubRoute(m.group, fromHub, x.e.m.PE(int(r.seat)), m.member)
+		r.beginPart(at, route, m.wire(r, part, joint), aGroupSum, id, part, 0)
+		return
+	}
+	for m.group.Joints[next].Above != joint {
+		next = m.group.Joints[next].Above
+	}
+	r.beginPart(at, x.e.linkRoute(m.group, fromHub, next), m.wire(r, part, joint), aGroupResult, id, part, next)
+}
+
+// spreads sends copies of a part to all that are below a switch.
+func (x *run) spreads(r *rank, id uint32, joint int32, part int, at unit.Time) {
+	m := x.multis.At(id)
+	j := &m.group.Joints[joint]
+	for _, below := range j.Below {
+		r.beginPart(at, x.e.linkRoute(m.group, fromHub, below), m.wire(r, part, joint), aGroupForward, id, part, below)
+	}
+	for _, member := range j.Members {
+		route := x.e.hubRoute(m.group, fromHub, x.e.m.HBM(int(m.group.pes[member])), int(member))
+		r.beginPart(at, route, m.wire(r, part, joint), aGroupCopy, id, part, member)
+	}
+}
+
+// copied: a copy of a part has arrived in a member's memory.
+func (x *run) copied(r *rank, id uint32, member, part int, now unit.Time) {
+	m := x.multis.At(id)
+	off, n := m.part(r, part)
+	if x.log != nil {
+		value, first := m.t.value, m.t.off+off
+		if m.sums != nil {
+			value, first = m.sums[part].value, 0
+		}
+		x.log.Store(m.t.origin(r, now), m.place(m.to[member], off), value, first, int(n), m.t.typ)
+		if m.sums != nil {
+			if m.sums[part].left--; m.sums[part].left == 0 {
+				x.log.Release(value)
+			}
+		}
+	}
+	if m.lacking[member]--; m.lacking[member] == 0 && m.peers[member] >= 0 {
+		i := m.peers[member]
+		r.acknowledge(i, now)
+		r.stored = max(r.stored, r.peers.at(i).home)
+		if r.why != nil {
+			x.later(&r.why.stored, r.homeOf(i))
+		}
+	}
+	if m.left--; m.left == 0 {
+		x.doneMulti(r, id, now)
+	}
+}
+
+// beginPart starts a part on its way to a switch, numbered to, or to a member.
+func (r *rank) beginPart(at unit.Time, route noc.Route, bytes int64, kind transferKind, id uint32, part int, to int32) {
+	user := r.run.xfers.Put(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, side: id, off: int32(part), seq: uint32(to)})
 	r.begin(at, route, noc.Compute, bytes, user, r.nextKey(des.Arrive, seqReply))
 }
 
-// reduced: the switch has the data of all members, and combines the values that their memories
+// reduced: the root has the data of all members. A load combines the values that their memories
 // held.
 func (x *run) reduced(r *rank, m *multi, now unit.Time) {
 	r.leave(dma.Compute, now)
-	if x.log == nil {
+	if x.log == nil || m.sums != nil {
 		return
 	}
-	v := x.log.LoadReduce(m.t.origin(r, now), m.at, int(m.t.n), m.t.typ, m.by)
+	v := x.log.LoadReduce(m.t.origin(r, now), m.from, int(m.t.n), m.t.typ, m.by)
 	if c := tl.Drive(r.ctx).Cell(m.t.cell); c.Gen() == m.t.gen {
 		c.Value, c.Off = v, 0
 		return
@@ -311,7 +489,17 @@ func (x *run) reduced(r *rank, m *multi, now unit.Time) {
 	x.log.Release(v) // the kernel has freed the tensor meanwhile
 }
 
-// doneMulti: all of a load or store of all copies has arrived.
+// sumOf combines a part of what the memories of all members hold, to be stored to them.
+func (x *run) sumOf(r *rank, m *multi, part int, now unit.Time) {
+	off, n := m.part(r, part)
+	at := make([]mem.Addr, len(m.from))
+	for i, a := range m.from {
+		at[i] = m.place(a, off)
+	}
+	m.sums[part] = partSum{x.log.LoadReduce(m.t.origin(r, now), at, int(n), m.t.typ, m.by), len(m.to)}
+}
+
+// doneMulti: all of a load or store of several copies has arrived.
 func (x *run) doneMulti(r *rank, id uint32, now unit.Time) {
 	m := *x.multis.At(id)
 	x.multis.Drop(id)

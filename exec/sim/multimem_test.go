@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -173,5 +174,170 @@ func TestMultimemTimes(t *testing.T) {
 	}
 	if again := multimemTime(t, n); again != large {
 		t.Errorf("%v, and then %v", large, again)
+	}
+}
+
+// pairOf makes the group of ranks 0 and 1, or 2 and 3.
+func pairOf(c *tl.Context, a tl.Args) *mem.Group {
+	first := c.Rank() / 2 * 2
+	return c.Group(a.Window(0), first, first+1)
+}
+
+// inPairs adds up the vectors of two ranks in the switch, and stores the sum to both.
+func inPairs(c *tl.Context, a tl.Args) {
+	d := c.Data(a.Window(0), "w.data").Among(pairOf(c, a))
+	c.Copy(c.Local(d), a.Shard(c.Rank()))
+	meetAll(c, a)
+	sum := c.LoadReduce(d, a.Op)
+	c.Store(a.Out(c.Rank(), a.NElem), sum)
+}
+
+// throughInPairs does so with the half of each rank, without taking the sum to a PE.
+func throughInPairs(c *tl.Context, a tl.Args) {
+	g := pairOf(c, a)
+	half := func(name string) tl.Sym { return c.Data(a.Window(0), name).Among(g).Chunk(2, c.Rank()%2) }
+	c.Copy(c.Local(c.Data(a.Window(0), "w.data")), a.Shard(c.Rank()))
+	meetAll(c, a)
+	c.ReduceMulticast(half("w.sums"), half("w.data"), a.Op)
+	c.PipeBarrier()
+	c.Barrier(a.Window(0).Team)
+	c.Copy(a.Out(c.Rank(), a.NElem), c.Local(c.Data(a.Window(0), "w.sums")))
+}
+
+// twice is a window of vectors and sums, and words for a rendezvous.
+func twice(t testing.TB, n int, typ dtype.Type) *mem.Layout {
+	t.Helper()
+	l, err := mem.NewLayout(0, []mem.Buffer{{Name: "w", Parts: []mem.Part{mem.SignalPart("words", mem.Int64, 8),
+		mem.DataPart("data", typ, n), mem.DataPart("sums", typ, n)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestMultimemGroups: an operation on a group concerns the copies of its members only, on both
+// executors, also of vectors of several messages.
+func TestMultimemGroups(t *testing.T) {
+	for _, kernel := range []tl.Kernel{inPairs, throughInPairs} {
+		for _, n := range []int{2, 13, 5000} {
+			in := make([][]float64, 4)
+			for r := range in {
+				for i := range n {
+					in[r] = append(in[r], float64(r*r+i%7))
+				}
+			}
+			for _, executor := range []string{"mock", "sim"} {
+				cfg := kerneltest.Config{Inputs: in, DType: dtype.F32, Layout: twice(t, n, dtype.F32), Multimem: true,
+					Executors: []string{executor}}
+				for r, out := range kerneltest.Once(t, kernel, cfg) {
+					for i, v := range out {
+						if want := in[r/2*2][i] + in[r/2*2+1][i]; v != want {
+							t.Fatalf("%s, %d elements, rank %d: element %d is %v, want %v", executor, n, r, i, v, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestMultimemGroupRaces: a load and store through the switch is judged as the accesses of all
+// members.
+func TestMultimemGroupRaces(t *testing.T) {
+	cfg := kerneltest.Config{World: 4, NElem: 8, DType: dtype.F32, Layout: twice(t, 8, dtype.F32), Multimem: true}
+	for _, test := range []struct {
+		name, want string
+		kernel     tl.Kernel
+	}{
+		{"met", "", throughInPairs},
+		{"not met before", "reduce_multicast", func(c *tl.Context, a tl.Args) {
+			g := pairOf(c, a)
+			c.Copy(c.Local(c.Data(a.Window(0), "w.data")), a.Shard(c.Rank()))
+			c.PipeBarrier()
+			if c.Rank()%2 == 0 {
+				c.ReduceMulticast(c.Data(a.Window(0), "w.sums").Among(g), c.Data(a.Window(0), "w.data").Among(g), a.Op)
+			}
+		}},
+		{"not met after", "reduce_multicast", func(c *tl.Context, a tl.Args) {
+			g := pairOf(c, a)
+			meetAll(c, a)
+			if c.Rank()%2 == 0 {
+				c.ReduceMulticast(c.Data(a.Window(0), "w.sums").Among(g), c.Data(a.Window(0), "w.data").Among(g), a.Op)
+				c.PipeBarrier()
+			} else {
+				c.Copy(a.Out(c.Rank(), a.NElem), c.Local(c.Data(a.Window(0), "w.sums")))
+			}
+		}},
+	} {
+		_, report, err := kerneltest.Races(test.kernel, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for i := range report.Hazards {
+			text += report.Hazards[i].String() + "\n"
+		}
+		if (text == "") != (test.want == "") || !strings.Contains(text, test.want) {
+			t.Errorf("%s: %q, want %q", test.name, text, test.want)
+		}
+	}
+}
+
+// TestMultimemGroupMisuse: groups that cannot be are refused with what is wrong.
+func TestMultimemGroupMisuse(t *testing.T) {
+	cfg := kerneltest.Config{World: 4, NElem: 4, DType: dtype.F32, Layout: twice(t, 4, dtype.F32), Multimem: true, Collective: "all_reduce"}
+	for _, test := range []struct {
+		want   string
+		kernel tl.Kernel
+	}{
+		{"rank 1 after rank 2: ranks of a group are ascending", func(c *tl.Context, a tl.Args) { c.Group(a.Window(0), 2, 1) }},
+		{`rank 9: team "world" has 4 members`, func(c *tl.Context, a tl.Args) { c.Group(a.Window(0), 0, 9) }},
+		{"a group has at least one member", func(c *tl.Context, a tl.Args) { c.Group(a.Window(0)) }},
+		{"world, ranks [1 2]", func(c *tl.Context, a tl.Args) { c.Group(a.Window(0), 1, 2) }},
+		{"the destination overlaps the source", func(c *tl.Context, a tl.Args) {
+			d := c.Data(a.Window(0), "w.data")
+			c.ReduceMulticast(d, d, a.Op)
+		}},
+	} {
+		if _, err := kerneltest.Check(test.kernel, cfg); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v, want %q", err, test.want)
+		}
+	}
+}
+
+// leaves are settings of ranks below leaves of two, under spines that reduce.
+func leaves(ranks int, more ...string) []string {
+	return append([]string{
+		fmt.Sprintf("system.levels=[{name: net, network: fat_tree, count: %d, join: each, link: {bw_gbs: 50, latency_ns: 100},", ranks) +
+			" fat_tree: {radix: 4}, switch: {multicast: true, reduce: {types: [f32, f16], latency_ns: 0}}}]",
+		"sip.cube_mesh.w=1", "sip.cube_mesh.h=1", "cube.pe_layout.pe_per_corner=1", "cube.pe_layout.corners=[NW]",
+	}, more...)
+}
+
+// TestMultimemTrees: over a tree of switches the values are those of one switch. Each switch on the
+// way up combines, which takes its latency, and each member's link carries a vector once each way,
+// with the request.
+func TestMultimemTrees(t *testing.T) {
+	once := func(ranks, n int, typ dtype.Type, more ...string) *run.Result {
+		r, err := run.Run(t.Context(), run.Spec{Bench: "ccl_hello", Algorithm: "nvls_allreduce", Ranks: ranks, NElem: n,
+			DType: typ, Executor: "sim", VerifyData: true, Sets: leaves(ranks, more...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.OK() || r.RanksFailed != 0 {
+			t.Errorf("%d ranks, %d elements: %+v", ranks, n, r)
+		}
+		return r
+	}
+	for _, ranks := range []int{2, 3, 4, 8} {
+		for _, n := range []int{1, 100, 5000} {
+			once(ranks, n, dtype.F32)
+		}
+		once(ranks, 33, dtype.F16)
+	}
+	small := once(8, 8, dtype.F32)
+	late := once(8, 8, dtype.F32, "system.levels.0.switch.reduce.latency_ns=1000")
+	if late.SimulatedTime-small.SimulatedTime != 2*unit.Microsecond {
+		t.Errorf("%v, and with 1 µs in each switch %v: want that of a leaf and a spine", small.SimulatedTime, late.SimulatedTime)
 	}
 }

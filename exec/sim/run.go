@@ -25,6 +25,7 @@ type run struct {
 	mostSlots int                  // of a ring
 	xfers     slab.Table[transfer]
 	multis    slab.Table[multi]
+	groups    map[any]*group // by the team or group that instructions name
 	start     unit.Time
 	mode      string // see launch.Result.Mode
 	history   *history.Log

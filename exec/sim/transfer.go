@@ -77,12 +77,16 @@ const (
 	aRequestGet
 
 	// Of a load or store of all copies of a window: to the switch and from there.
-	aGroupAsk     // the request of a load to the switch
+	aGroupAsk     // the request of a load to a switch, up
+	aGroupSpread  // and down
 	aGroupRequest // and to a member
-	aGroupRead    // a member's data to the switch
-	aGroupSum     // the result from there
-	aGroupWrite   // the data of a store to the switch
+	aGroupRead    // a member's data to a switch, or what one below has combined
+	aGroupResult  // the result to a switch
+	aGroupSum     // and to the PE
+	aGroupWrite   // the data of a store to a switch, up
+	aGroupForward // and down
 	aGroupCopy    // and to a member
+	aGroupBoth    // a load and a store: none of its messages
 )
 
 // begin gives a transfer to the fabric at a future time.

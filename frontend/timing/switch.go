@@ -48,15 +48,15 @@ func (l *links) meet(ranks []int) *meeting {
 		pes[i] = int32(r)
 	}
 	x, err := l.machine.Multimem(pes)
-	if err != nil {
+	if err != nil || len(x.Joints) > 1 {
 		l.meetings[key] = nil
 		return nil
 	}
 	m := &meeting{map[int]*route{}, map[int]*route{}, x}
 	for i, a := range ranks {
 		other := ranks[(i+1)%len(ranks)]
-		m.up[a], _ = l.cut(l.route(a, other), x.Hub)
-		_, m.down[a] = l.cut(l.route(other, a), x.Hub)
+		m.up[a], _ = l.cut(l.route(a, other), x.Joints[0].Hub)
+		_, m.down[a] = l.cut(l.route(other, a), x.Joints[0].Hub)
 	}
 	l.meetings[key] = m
 	return m
@@ -134,8 +134,8 @@ func (r *run) checkSwitch(rank int, s *plan.Step) error {
 			return err
 		}
 	}
-	if len(s.Src) > 1 && len(m.multimem.Switch.Reduce.Types) == 0 {
-		return m.multimem.Reduces("f16")
+	if len(s.Src) > 1 {
+		return m.multimem.Reduces("")
 	}
 	return nil
 }
@@ -148,10 +148,11 @@ func (r *run) through(own int, s *plan.Step, bytes int64, at unit.Time) unit.Tim
 	if m == nil {
 		return at
 	}
-	bytes = m.multimem.Wire(bytes)
+	root := &m.multimem.Joints[0]
+	bytes = root.Wire(bytes)
 	end := at
 	if len(s.Src) > 1 {
-		late := m.multimem.Switch.Reduce.Latency // from when all are there until the sum leaves
+		late := root.Switch.Reduce.Latency // from when all are there until the sum leaves
 		head, tail := at, at
 		for _, span := range s.Src {
 			rank := own

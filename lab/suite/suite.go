@@ -292,7 +292,7 @@ func possible(x *run.Job, s *Spec, c *device.Choice, what *collective.Collective
 		for i := range pes {
 			pes[i] = int32(i)
 		}
-		if err := x.Machine.CanMultimem(pes); err != nil {
+		if err := device.CanMultimem(x.Machine, alg, pes); err != nil {
 			return err
 		}
 	}

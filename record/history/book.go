@@ -99,14 +99,14 @@ func (b *Book) Accesses(in *tl.Instr) {
 		b.teller.Tell(Record{Kind: Store, Op: b.store, Range: rows(in)})
 	case tl.OpLoadReduce:
 		op := b.fills(in.Dst, true)
-		for member := range in.Side.Win.Team.PEs {
-			b.teller.Tell(Record{Kind: Load, Op: op, Range: Range{Addr: in.Side.Of(member), Bytes: in.Bytes()}})
-		}
+		b.copies(in, Load, op, in.Side.Remote)
 	case tl.OpMulticast:
 		b.store = b.log.NextOp()
-		for member := range in.Side.Win.Team.PEs {
-			b.teller.Tell(Record{Kind: Store, Op: b.store, Range: Range{Addr: in.Side.Of(member), Bytes: in.Bytes()}})
-		}
+		b.copies(in, Store, b.store, in.Side.Remote)
+	case tl.OpReduceMulticast:
+		b.copies(in, Load, b.log.NextOp(), in.Side.Local)
+		b.store = b.log.NextOp()
+		b.copies(in, Store, b.store, in.Side.Remote)
 	case tl.OpComposite:
 		op, p := b.fills(in.Dst, true), in.Pipe
 		if in.A == tl.None {
@@ -116,6 +116,13 @@ func (b *Book) Accesses(in *tl.Instr) {
 			b.teller.Tell(Record{Kind: Load, Op: op, Range: Range{Addr: p.B.Addr, Bytes: p.B.Bytes()}})
 		}
 		b.teller.Tell(Record{Kind: Store, Op: op, Range: Range{Addr: p.Out.Addr, Bytes: p.Out.Bytes()}})
+	}
+}
+
+// copies records the accesses of an operation on the copies of several members.
+func (b *Book) copies(in *tl.Instr, k Kind, op uint64, at mem.Addr) {
+	for i := range in.Side.PEs() {
+		b.teller.Tell(Record{Kind: k, Op: op, Range: Range{Addr: in.Side.Of(at, i), Bytes: in.Bytes()}})
 	}
 }
 

@@ -1,0 +1,21 @@
+package algorithm
+
+import (
+	"math"
+
+	"kernbench/tl"
+)
+
+// NVLSTree is nvls_tree_allreduce with so many pieces, and a mistake, or none.
+func NVLSTree(pieces int, mistake string) tl.Kernel {
+	return func(c *tl.Context, a tl.Args) {
+		t := newNodeTree(c, a, innermost(levelWidths(c, a)), pieces)
+		switch mistake {
+		case "the node does not meet":
+			t.met = math.MaxInt
+		case "no wait for what children send":
+			clear(t.arrived)
+		}
+		t.run()
+	}
+}

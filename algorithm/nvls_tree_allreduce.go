@@ -1,0 +1,339 @@
+package algorithm
+
+import (
+	"math/bits"
+
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/topology"
+)
+
+// nvlsTreeAllReduce is for nodes of L ranks that a switch joins which reduces and copies. A vector
+// is cut into pieces, and a piece into a slice for each place in a node. The rank of a place loads
+// its slice of all ranks of the node, which the switch combines; the ranks with that place in all
+// nodes add up their slices on trees, by puts; and each stores the result to all ranks of its node
+// at once. Half of a slice takes one tree over the nodes, half another, in which leaves and inner
+// nodes are exchanged.
+//
+// Piece k is staged in the window in step k-1. With T the height of the trees and D the depth of
+// the own node in one, it is combined and passed up in step k + lag (T-D), and the result passed
+// down in step k + lag (T+D); the root does both at once. A step later it is taken out of the
+// window. What a rank waits for happens in an earlier step, so that no rank waits for ever. The
+// ranks of a node meet at the beginning of a step if they need what others have done since they
+// last met.
+//
+// Parts that come from other nodes lie in slots, which serve one piece after the other. A rank puts
+// into a slot of its parent again when it has had the result of the piece before, for which the
+// parent has read the slot. The parent puts into a slot of the rank again when the rank has sent a
+// later piece up, before which it has read the slot.
+func nvlsTreeAllReduce(c *tl.Context, a tl.Args) {
+	width := innermost(levelWidths(c, a))
+	if width == c.WorldSize() {
+		nvlsAllReduce(c, a)
+		return
+	}
+	newNodeTree(c, a, width, treePieces(int64(a.NElem)*int64(a.DType.Size()), treeHeight(c.WorldSize()/width))).run()
+}
+
+func (t *nodeTree) run() {
+	perform(t.c, t.stage(0))
+	for step := range t.pieces + t.taken {
+		t.meetFor(step)
+		streams := []*stream{t.stage(step + 1), t.take(step - t.taken)}
+		for i := range t.trees {
+			streams = append(streams, t.up(i, step-treeLag*(t.height-t.trees[i].depth)))
+		}
+		for i := range t.trees {
+			streams = append(streams, t.down(i, step-treeLag*(t.height+t.trees[i].depth)))
+		}
+		perform(t.c, streams...)
+	}
+}
+
+// treeLag is the number of steps between two nodes of a tree.
+const treeLag = 1
+
+// nodeTree is a call of nvlsTreeAllReduce.
+type nodeTree struct {
+	c *tl.Context
+	a tl.Args
+	node
+	group     *mem.Group // the node
+	data      tl.Sym     // of pieces that are staged
+	slots     tl.Sym
+	slot, per int // elements of a slot, and of a tile
+	tiles     int // of a slot
+	pieces    int
+	height    int
+	taken     int // steps from when a piece is staged until it is taken out of the window
+	trees     [2]treePlace
+	rounds    rounds
+	met       int // the last step in which the node met; -1: none
+	signals   tl.Signal
+	arrived   []int // values of the words of a slot when a piece is there, by piece
+}
+
+// treePlace is the place of a node in a tree: -1 is none.
+type treePlace struct {
+	parent   int
+	children [2]int
+	which    int // child of the parent
+	depth    int
+}
+
+// treePlaceOf is the place of a node in a tree of so many nodes.
+func treePlaceOf(at, nodes, tree int) (p treePlace) {
+	p.parent, p.children = topology.TwoTreeStep(at, nodes, tree)
+	for up := p.parent; up >= 0; p.depth++ {
+		up, _ = topology.TwoTreeStep(up, nodes, tree)
+	}
+	if p.parent >= 0 {
+		if _, siblings := topology.TwoTreeStep(p.parent, nodes, tree); siblings[1] == at {
+			p.which = 1
+		}
+	}
+	return p
+}
+
+// treeHeight is the greatest depth in both trees of so many nodes.
+func treeHeight(nodes int) (height int) {
+	for at := range nodes {
+		for tree := range 2 {
+			height = max(height, treePlaceOf(at, nodes, tree).depth)
+		}
+	}
+	return height
+}
+
+// Slots of a piece: of each tree two for what children send up, and one for what comes down.
+const (
+	slotsOfTree  = 3
+	slotDown     = 2
+	slotsOfPiece = 2 * slotsOfTree
+)
+
+// treePieces is the number of pieces of a vector: the more, the more steps they pass through.
+func treePieces(bytes int64, height int) int { return nvlsPieces(bytes * int64(height)) }
+
+// slotElems is the number of elements of the longest half of a slice, where pieces have so many.
+func slotElems(nElem, pieces, width int) int {
+	return tl.CDiv(tl.CDiv(tl.CDiv(nElem, pieces), width), 2)
+}
+
+// slotsInTurn is the number of pieces that have slots of their own.
+func slotsInTurn(pieces, height int) int { return min(pieces, 2*treeLag*height+1) }
+
+func newNodeTree(c *tl.Context, a tl.Args, width, pieces int) *nodeTree {
+	n := nodeOf(c.Rank(), c.WorldSize(), width)
+	t := &nodeTree{c: c, a: a, node: n, group: c.Group(a.Window(0), n.ranks...), met: -1}
+	t.height = treeHeight(n.nodes)
+	t.pieces = pieces
+	deepest := 0
+	for i := range t.trees {
+		t.trees[i] = treePlaceOf(n.at, n.nodes, i)
+		deepest = max(deepest, t.trees[i].depth)
+	}
+	t.taken = treeLag*(t.height+deepest) + 1
+	t.slot = slotElems(a.NElem, t.pieces, width)
+	turns := slotsInTurn(t.pieces, t.height)
+	data, signals := scratch(c, a, a.NElem+turns*slotsOfPiece*t.slot)
+	t.data, t.slots, t.signals = data.Slice(0, a.NElem), data.Slice(a.NElem, turns*slotsOfPiece*t.slot), signals
+	t.rounds = rounds{c: c, a: a, row: row(c, signals, 0), peers: without(n.ranks, c.Rank())}
+	t.per = max(1, int(min(tileBytes, c.ScratchBytes()/256))/a.DType.Size())
+	t.tiles = max(1, tl.CDiv(t.slot, t.per))
+	for k := range t.pieces {
+		use := 0
+		for range t.tiles {
+			use = a.Use(1 + k%turns)
+		}
+		if a.Uses == nil {
+			use = t.tiles * (k/turns + 1)
+		}
+		t.arrived = append(t.arrived, use)
+	}
+	return t
+}
+
+// turns is the number of pieces that have slots of their own.
+func (t *nodeTree) turns() int { return slotsInTurn(t.pieces, t.height) }
+
+// meetFor meets the node in a step if it needs what others have done: staged a piece that is
+// combined now, or stored one that is taken now.
+func (t *nodeTree) meetFor(step int) {
+	need := step - t.taken // this piece was stored in the step before
+	if need >= 0 && need < t.pieces {
+		need = step
+	} else {
+		need = -1
+	}
+	for _, p := range t.trees {
+		if k := step - treeLag*(t.height-p.depth); k >= 0 && k < t.pieces {
+			need = max(need, k) // staged in step k-1
+		}
+	}
+	if need > t.met {
+		t.rounds.meet()
+		t.met = step
+	}
+}
+
+func (t *nodeTree) is(k int) bool { return k >= 0 && k < t.pieces }
+
+// stage copies piece k into the window.
+func (t *nodeTree) stage(k int) *stream {
+	if !t.is(k) {
+		return &stream{}
+	}
+	return copying(t.c, t.c.Local(t.data.Chunk(t.pieces, k)), t.a.Shard(t.c.Rank()).Chunk(t.pieces, k))
+}
+
+// take copies piece k out of the window.
+func (t *nodeTree) take(k int) *stream {
+	if !t.is(k) {
+		return &stream{}
+	}
+	return copying(t.c, t.a.Out(t.c.Rank(), t.a.NElem).Chunk(t.pieces, k), t.c.Local(t.data.Chunk(t.pieces, k)))
+}
+
+// tile is tile i of the own half of a slice of piece k. The last ones may be shorter, or empty.
+func (t *nodeTree) tile(k, tree, i int) (s tl.Sym, lo int) {
+	half := t.data.Chunk(t.pieces, k).Chunk(t.width, t.place).Chunk(2, tree)
+	lo = min(i*t.per, half.Len())
+	return half.Slice(lo, min(t.per, half.Len()-lo)).Among(t.group), lo
+}
+
+// slotOf is n elements of a slot of piece k, and its word.
+func (t *nodeTree) slotOf(k, tree, which, lo, n int) (tl.Sym, tl.Signal) {
+	turn, at := k%t.turns(), tree*slotsOfTree+which
+	return t.slots.Slice((turn*slotsOfPiece+at)*t.slot+lo, n), row(t.c, t.signals, 1+turn).At(at)
+}
+
+// arrive waits until a slot has its part of piece k.
+func (t *nodeTree) arrive(k, tree, which int) {
+	_, word := t.slotOf(k, tree, which, 0, 0)
+	awaitWord(t.c, word, t.arrived[k])
+}
+
+// up combines piece k of the node with what the children have sent, and sends it to the parent. The
+// root passes it down.
+func (t *nodeTree) up(tree, k int) *stream {
+	if !t.is(k) {
+		return &stream{}
+	}
+	p := &t.trees[tree]
+	var came [][]tl.Tensor // of children, by tile that is under way
+	l := &stream{depth: reduceDepth}
+	for i := range t.tiles {
+		part, lo := t.tile(k, tree, i)
+		l.all = append(l.all, transfer{
+			load: func() tl.Tensor {
+				var all []tl.Tensor
+				for which, child := range p.children {
+					if child < 0 {
+						continue
+					}
+					if i == 0 {
+						t.arrive(k, tree, which)
+					}
+					slot, _ := t.slotOf(k, tree, which, lo, part.Len())
+					all = append(all, t.c.Load(t.c.Local(slot)))
+				}
+				came = append(came, all)
+				return t.c.LoadReduce(part, t.a.Op)
+			},
+			store: func(own tl.Tensor) {
+				sum := own
+				for j, other := range came[0] {
+					both := t.c.Combine(t.a.Op, sum, other)
+					t.c.Free(other)
+					if j > 0 {
+						t.c.Free(sum)
+					}
+					sum = both
+				}
+				came = came[1:]
+				if p.parent < 0 {
+					t.spread(tree, k, i, t.c.Finish(t.a.Op, sum, t.c.WorldSize()))
+					return
+				}
+				slot, word := t.slotOf(k, tree, p.which, lo, part.Len())
+				t.c.PutTensorSignal(slot, t.rank(p.parent), sum, word, tl.SignalAdd, 1)
+			},
+		})
+	}
+	return l
+}
+
+// down passes the result of piece k on that the parent has sent.
+func (t *nodeTree) down(tree, k int) *stream {
+	if !t.is(k) || t.trees[tree].parent < 0 {
+		return &stream{}
+	}
+	l := &stream{depth: copyDepth}
+	for i := range t.tiles {
+		part, lo := t.tile(k, tree, i)
+		l.all = append(l.all, transfer{
+			load: func() tl.Tensor {
+				if i == 0 {
+					t.arrive(k, tree, slotDown)
+				}
+				slot, _ := t.slotOf(k, tree, slotDown, lo, part.Len())
+				return t.c.Load(t.c.Local(slot))
+			},
+			store: func(result tl.Tensor) { t.spread(tree, k, i, result) },
+		})
+	}
+	return l
+}
+
+// spread sends a tile of a result to the children, and stores it to all ranks of the node.
+func (t *nodeTree) spread(tree, k, i int, result tl.Tensor) {
+	part, lo := t.tile(k, tree, i)
+	for _, child := range t.trees[tree].children {
+		if child >= 0 {
+			slot, word := t.slotOf(k, tree, slotDown, lo, part.Len())
+			t.c.PutTensorSignal(slot, t.rank(child), result, word, tl.SignalAdd, 1)
+		}
+	}
+	t.c.StoreMulticast(part, result)
+}
+
+// byNodes is the group of ranks of each node, of the innermost level.
+func byNodes(world int, widths []int) (groups [][]int) {
+	width := innermost(append(widths[:len(widths):len(widths)], world))
+	for at := range world / width {
+		groups = append(groups, nodeOf(at*width, world, width).ranks)
+	}
+	return groups
+}
+
+// NVLSTreeAllReduce is the all-reduce of nodes whose switches reduce, on trees over the nodes.
+var NVLSTreeAllReduce = Register(Algorithm{
+	Name:       "nvls_tree_allreduce",
+	Summary:    "the switch of each node combines what a rank loads of its slice, two trees over the nodes add up these slices, and the switch copies the result to the node, piece by piece",
+	Collective: "all_reduce",
+	Topology:   "none",
+	Kernel:     nvlsTreeAllReduce,
+	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+		// A smaller call may have longer pieces, of which there is one fewer.
+		height := bits.Len(uint(max(0, world/2))) + 1
+		rows := 2 + 2*treeLag*height
+		if world < 1 || nElem < 0 || !t.Valid() || nElem > mem.MaxOffset/16 {
+			return scratchLayout(world, nElem, t, rows, meshRow(world)) // which returns the error
+		}
+		slots := 0
+		for h := 1; h <= height; h++ {
+			pieces := treePieces(int64(nElem)*int64(t.Size()), h)
+			slots = max(slots, slotsInTurn(pieces, h)*slotsOfPiece*slotElems(nElem, max(1, pieces-1), 2))
+		}
+		return scratchLayout(world, nElem+slots, t, rows, meshRow(world))
+	},
+	Multimem: true,
+	Groups:   byNodes,
+	Types:    []dtype.Type{dtype.F16, dtype.BF16, dtype.F32, dtype.F64, dtype.I32, dtype.I64},
+	Ops:      []tl.ReduceOp{tl.Sum, tl.Max, tl.Min, tl.Avg},
+	Steps:    "P + 4 T + 2 of P pieces, with T = log2(nodes)",
+	Cost:     "max((L+1)/L beta_node, 2/L beta_rail) M + 2 T alpha_rail + pieces in flight, for nodes of L ranks",
+	Source:   "algorithm NVLSTree of github.com/NVIDIA/nccl; multimem.ld_reduce and multimem.st of PTX",
+})

@@ -38,13 +38,17 @@ func hierarchicalAllReduce(c *tl.Context, a tl.Args) {
 
 // levelWidths returns the sizes of the levels.
 func levelWidths(c *tl.Context, a tl.Args) []int {
-	widths := slices.Clone(a.Ints)
-	rest := c.WorldSize()
-	switch {
-	case len(widths) > 0:
-	case len(a.Levels) > 0:
-		widths = slices.Clone(a.Levels)
-	default:
+	if len(a.Ints) > 0 {
+		return widthsOf(c, a.Ints)
+	}
+	return widthsOf(c, a.Levels)
+}
+
+// widthsOf returns the sizes of the levels, and of what is beyond. Without levels the ranks of a
+// cube are one.
+func widthsOf(c *tl.Context, levels []int) []int {
+	widths, rest := slices.Clone(levels), c.WorldSize()
+	if len(widths) == 0 {
 		widths = []int{gcd(c.NumPrograms(0), rest)}
 	}
 	for _, w := range widths {

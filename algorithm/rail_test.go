@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
+	"kernbench/dtype"
 	"kernbench/kerneltest"
+	"kernbench/tl"
 	"kernbench/unit"
 )
 
@@ -43,5 +45,49 @@ func TestRailPieces(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRails: so it is with the other collectives, whatever the root, and where the result lies.
+func TestRails(t *testing.T) {
+	for _, tt := range []struct {
+		world, perNode, n int
+		chunk             int64
+		scratch           unit.Bytes
+	}{
+		{8, 4, 1000, 100, 1 << 20},
+		{6, 3, 402, 4000, 1 << 20},
+		{12, 4, 120, 8, 1 << 20},
+		{6, 2, 1200, 200, 8 << 10},
+		{4, 1, 300, 64, 1 << 20},
+	} {
+		for _, a := range []*algorithm.Algorithm{algorithm.RailAllGather, algorithm.RailReduceScatter, algorithm.RailBroadcast} {
+			for _, apart := range []bool{false, true} {
+				for _, root := range []int{0, tt.world/2 + 1} {
+					if a != algorithm.RailBroadcast && root > 0 {
+						continue
+					}
+					name := fmt.Sprintf("%s/%d/%d/n=%d/%d/%v/%d", a.Name, tt.world, tt.perNode, tt.n, tt.chunk, apart, root)
+					t.Run(name, func(t *testing.T) {
+						layout, err := a.Window(tt.world, tt.n, dtype.F32)
+						if err != nil {
+							t.Fatal(err)
+						}
+						cfg := kerneltest.Config{
+							Collective: a.Collective, World: tt.world, NElem: tt.n, Levels: []int{tt.perNode}, Topology: "none",
+							Layout: layout, Apart: apart, ChunkBytes: tt.chunk, Scratch: tt.scratch, Schedules: 2,
+						}
+						if a == algorithm.RailBroadcast {
+							cfg.Args = []int{root}
+						}
+						kerneltest.Run(t, func(c *tl.Context, args tl.Args) {
+							own := args.Shard(c.Rank())
+							c.Store(own, c.Load(own)) // a rank comes to the call with what it has just written
+							a.Kernel(c, args)
+						}, cfg)
+					})
+				}
+			}
+		}
 	}
 }

@@ -26,6 +26,7 @@ type again struct {
 	sizes   []int // elements of each call
 	windows int
 	apart   bool // the blocks of contributions and results do not lie one after the other
+	levels  []int
 
 	mu   sync.Mutex
 	made map[*mem.Window][]*mem.Window
@@ -133,7 +134,7 @@ func (x *again) kernel(one *mem.Layout) tl.Kernel {
 		}
 		for k := range x.sizes {
 			own := a
-			own.NElem, own.Ints, own.Uses = x.sizes[k], nil, uses[k%x.windows]
+			own.NElem, own.Ints, own.Uses, own.Levels = x.sizes[k], nil, uses[k%x.windows], x.levels
 			if x.co.Rooted {
 				own.Ints = []int{x.root(k)}
 			}
@@ -247,6 +248,29 @@ func TestWindowsInTurn(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// So it is on nodes, whose ranks meet by node, and whose roots are in one node and another.
+func TestWindowsInTurnOnNodes(t *testing.T) {
+	for _, a := range []*algorithm.Algorithm{
+		algorithm.RailAllReduce, algorithm.RailAllGather, algorithm.RailReduceScatter, algorithm.RailBroadcast,
+	} {
+		co, err := collective.Lookup(a.Collective)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range []struct{ world, node int }{{4, 2}, {6, 2}, {6, 3}, {3, 1}} {
+			sizes := []int{5 * l.world, 12 * l.world, l.world, 0, 9 * l.world, 12 * l.world, 7 * l.world, 2 * l.world}
+			for _, apart := range []bool{false, true} {
+				for seed := range uint64(4) {
+					x := &again{a: a, co: co, world: l.world, sizes: sizes, windows: 2, apart: apart, levels: []int{l.node}}
+					if err := x.run(t, seed); err != nil {
+						t.Fatalf("%s: %d ranks in nodes of %d, apart: %v, schedule %d: %v", a.Name, l.world, l.node, apart, seed, err)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -411,6 +411,9 @@ func TestWindowBytes(t *testing.T) {
 		{algorithm.NVLSReduceScatter, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
 		{algorithm.NVLSAllGather, one, [4]int64{576, 1088, 2112, 4160}, 128, 16},
 		{algorithm.ReduceScatterGatherReduce, vector, [4]int64{1024, 1024, 1024, 1024}, 256, 0},
+		{algorithm.RailAllGather, one, [4]int64{2944, 3712, 5248, 8320}, 192, 34 * 16},
+		{algorithm.RailReduceScatter, each, [4]int64{3328, 4096, 5632, 8704}, 288, 34 * 16},
+		{algorithm.RailBroadcast, vector, [4]int64{3392, 3392, 3392, 3392}, 288, 35 * 16},
 		{algorithm.RailAllReduce, vector, [4]int64{7296, 8320, 10368, 14464}, 768, 66 * 16},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,122 @@
+package algorithm
+
+import (
+	"kernbench/dtype"
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// railBroadcast gives each place of a node one share of the vector to carry over its rail. Shares
+// go in pieces:
+//
+//  1. a rank of the root's node loads a piece of its share from the root, puts it to all rail
+//     neighbours, and stores it to the node. The root's own share goes to the other nodes from the
+//     root, and to its node by equal parts over all others;
+//  2. a rank of another node stores what its rail neighbour has put to its node.
+//
+// The ranks of a node meet before the first store and after the last one. A rank that puts has
+// heard at the end that its rail neighbours have begun the call. The window has a slot for each
+// piece of a share. Rows 0 and 1 of the signals are for the meetings, row 2 for that. Piece t has
+// one word, in row 3+t.
+func railBroadcast(c *tl.Context, a tl.Args) {
+	width := innermost(widthsOf(c, a.Levels))
+	if width == c.WorldSize() {
+		directBroadcast(c, a)
+		return
+	}
+	root := fromRoot(c, a).root
+	r := newRails(c, a, width, tl.CDiv(a.NElem, width), 1, tileToOthers, 1, copyDepth)
+	data, signals := scratch(c, a, r.pieces*r.slot)
+	r.signals = signals
+	me, use, started := c.Rank(), a.Use(0), row(c, signals, 2)
+	for _, to := range r.rail {
+		tell(c, started.At(r.at), to)
+	}
+	r.meet(0, use)
+	if root/width == r.at {
+		r.give(data, root)
+	} else {
+		for t := range r.pieces {
+			awaitWord(c, r.came(t), r.uses[t])
+			part := func(rank int) tl.Ref { return a.Out(rank, a.NElem).Chunk(width, r.own).Chunk(r.pieces, t) }
+			for i := range r.tiles {
+				to := func(rank int) tl.Ref { return r.tile(part(rank), i) }
+				slot := data.Slice(t*r.slot+min(i*r.per, r.slot), to(me).Len())
+				r.run([]tl.Ref{c.Local(slot)}, func(came []tl.Tensor) {
+					r.toNode(r.node, came[0], to)
+					c.Free(came[0])
+				})
+			}
+		}
+	}
+	r.finish(0)
+	r.meet(1, use)
+	awaitWord(c, started.Slice(0, len(r.rail)), use)
+}
+
+// came is the word of piece t.
+func (r *rails) came(t int) tl.Signal { return row(r.c, r.signals, 3+t).At(0) }
+
+// give carries out stage 1. All ranks count the tiles of a piece, so a rank that gets none counts
+// them here.
+func (r *rails) give(data tl.Sym, root int) {
+	c, a, width := r.c, r.a, len(r.node)
+	var others []int // that lack the vector
+	for _, rank := range r.node {
+		if rank != root || a.Outs != nil {
+			others = append(others, rank)
+		}
+	}
+	vector := a.Shard(root)
+	for t := range r.pieces {
+		c.Notify(r.came(t), c.Rank(), tl.SignalAdd, int64(r.tiles))
+		for i := range r.tiles {
+			part := func(v tl.Ref) tl.Ref { return r.tile(v.Chunk(width, r.own).Chunk(r.pieces, t), i) }
+			r.run([]tl.Ref{part(vector)}, func(came []tl.Tensor) {
+				slot := data.Slice(t*r.slot+min(i*r.per, r.slot), came[0].Len())
+				for j := 1; j < len(r.rail); j++ {
+					c.PutTensorSignal(slot, r.rail[(r.at+j)%len(r.rail)], came[0], r.came(t), tl.SignalAdd, 1)
+				}
+				if c.Rank() != root {
+					r.toNode(others, came[0], func(rank int) tl.Ref { return part(a.Out(rank, a.NElem)) })
+				}
+				c.Free(came[0])
+			})
+		}
+	}
+	owner := (r.own - root%width + width) % width // 1 is after the root
+	for t := range r.pieces {
+		for i := range r.tiles {
+			if owner == 0 {
+				break
+			}
+			share := func(v tl.Ref) tl.Ref {
+				return r.tile(v.Chunk(width, root%width).Chunk(width-1, owner-1).Chunk(r.pieces, t), i)
+			}
+			r.run([]tl.Ref{share(vector)}, func(came []tl.Tensor) {
+				r.toNode(others, came[0], func(rank int) tl.Ref { return share(a.Out(rank, a.NElem)) })
+				c.Free(came[0])
+			})
+		}
+	}
+	if c.Rank() == root && width == 1 && a.Outs != nil {
+		keep(c, a.Out(root, a.NElem), vector)
+	}
+}
+
+// RailBroadcast uses all rails of the root's node at once.
+var RailBroadcast = Register(Algorithm{
+	Name:       "rail_broadcast",
+	Summary:    "each rank of the root's node loads a share from the root, puts it to its rail neighbours and stores it to its node; each rank of another node stores its share to its node",
+	Collective: "broadcast",
+	Topology:   "none",
+	Kernel:     railBroadcast,
+	KernelArgs: firstIsRoot,
+	Pipelined:  true,
+	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
+		return scratchLayout(world, railSlots(nElem, 1), t, 3+railPieces, meshRow(world))
+	},
+	Steps:  "2 barriers; for H nodes of L ranks and P pieces: P rounds of a load, H-1 puts and L stores, then L stores",
+	Cost:   "max(beta_node, (H-1)/L beta_rail) M + 3 alpha_node + alpha_rail + pieces in flight",
+	Source: "scatter and all-gather: Barnett, Shuler, van de Geijn, Gupta, Payne, Watts, InterCom, SHPCC 1994; over all network cards of a node: PXN and rail-aligned channels, NCCL 2.12",
+})

@@ -1,0 +1,183 @@
+package algorithm
+
+import (
+	"kernbench/mem"
+	"kernbench/tl"
+)
+
+// This file is shared by the kernels for nodes whose ranks at one place are joined by a rail:
+// rail_*. A vector is cut into pieces. A piece goes over the rail as tiles, each a put with a
+// signal, into a slot of the window that is only for this piece. So no rank waits for a free slot,
+// and the links of the node carry one piece while the rails carry another. The signals of a piece
+// count its tiles.
+
+const (
+	railLag    = 6  // pieces between two stages
+	railPieces = 32 // at most
+
+	// railPiece is the length of a piece unless the launch says one: on a rail of 50 GB/s it takes
+	// about as long as the latency of a put.
+	railPiece = 512 << 10
+)
+
+// rails are the ranks of a call by node and rail, its pieces, and the tiles that are under way.
+type rails struct {
+	c    *tl.Context
+	a    tl.Args
+	n    int
+	node []int // the ranks of this node, from the next one on
+	rail []int // the ranks of this place, by node
+	at   int   // this node
+	own  int   // this place
+
+	pieces, slot int // number of pieces, and elements of the largest part of a piece
+	tiles, per   int // tiles of each part, and elements of the largest tile
+	signals      tl.Signal
+	uses         []int // value of the words of each piece after this call: each tile adds 1
+
+	ahead   int // jobs that are under way at the same time
+	first   int // of the loads of a job; 0, or the next place: then no memory is asked by all at once
+	waiting []railJob
+	started int     // jobs so far
+	behind  [][]int // number of jobs up to the end of a piece, by stage and piece
+}
+
+// railJob is a tile: its loads are under way, and use combines and passes them on.
+type railJob struct {
+	came []tl.Tensor
+	use  func(came []tl.Tensor)
+}
+
+// newRails divides vectors of at most longest elements into pieces, and these into parts. Each job
+// loads at most widest tiles, of at most most bytes.
+func newRails(c *tl.Context, a tl.Args, width, longest, parts, most, widest, ahead int) *rails {
+	me, n := c.Rank(), c.WorldSize()
+	r := &rails{c: c, a: a, n: n, at: me / width, own: me % width, ahead: ahead}
+	for _, k := range fromNext(r.own, width) {
+		r.node = append(r.node, me-r.own+k)
+	}
+	for h := range n / width {
+		r.rail = append(r.rail, h*width+r.own)
+	}
+	r.pieces = railCount(a, longest)
+	r.slot = tl.CDiv(tl.CDiv(longest, r.pieces), parts)
+	bytes := min(most, int(c.ScratchBytes())/2/(widest*(ahead+1)))
+	r.per = max(1, bytes/a.DType.Size())
+	r.tiles = max(1, tl.CDiv(r.slot, r.per))
+	for t := range r.pieces {
+		use := 0
+		for range r.tiles {
+			use = a.Use(1 + t)
+		}
+		if a.Uses == nil {
+			use = r.tiles
+		}
+		r.uses = append(r.uses, use)
+	}
+	return r
+}
+
+// railCount is the number of pieces of a vector.
+func railCount(a tl.Args, elems int) int {
+	bytes := int64(elems) * int64(a.DType.Size())
+	long := a.ChunkBytes
+	if long == 0 {
+		long = railPiece
+	}
+	return int(max(1, min(railPieces, (bytes+long-1)/long)))
+}
+
+// railSlots is the number of elements in the slots of vectors of n elements.
+func railSlots(n, vectors int) int {
+	if n < 0 || n > mem.MaxOffset/4/max(1, vectors) {
+		return n // a window of so many is refused
+	}
+	return vectors * (n + railPieces)
+}
+
+// place returns the slot for a part of a piece.
+func (r *rails) place(in tl.Sym, t, part int) tl.Sym {
+	return in.Slice((t*len(r.rail)+part)*r.slot, r.slot)
+}
+
+// tile is tile i of a part: shorter than the others, or empty, where the part ends.
+func (r *rails) tile(part tl.Ref, i int) tl.Ref {
+	lo := min(i*r.per, part.Len())
+	return part.Slice(lo, min(r.per, part.Len()-lo))
+}
+
+// meet waits until all ranks of the node have come to this call and their stores are complete.
+func (r *rails) meet(i, use int) {
+	words := row(r.c, r.signals, i)
+	r.c.PipeBarrier()
+	for _, to := range r.node {
+		tell(r.c, words.At(r.c.Rank()), to) // this rank too
+	}
+	awaitWord(r.c, words.Slice(r.rank(0), len(r.node)), use)
+}
+
+// rank is the j-th rank of the node.
+func (r *rails) rank(j int) int { return r.at*len(r.node) + j }
+
+// run starts the loads of a job. Before, it finishes jobs until fewer than ahead are left.
+func (r *rails) run(from []tl.Ref, use func(came []tl.Tensor)) {
+	r.finish(r.ahead - 1)
+	came := make([]tl.Tensor, len(from))
+	for i := range from {
+		i = (r.first + i) % len(from)
+		came[i] = r.c.Load(from[i])
+	}
+	r.waiting = append(r.waiting, railJob{came, use})
+	r.started++
+}
+
+// ended marks the end of a stage of the next piece.
+func (r *rails) ended(stage int) {
+	for len(r.behind) <= stage {
+		r.behind = append(r.behind, nil)
+	}
+	r.behind[stage] = append(r.behind[stage], r.started)
+}
+
+// after finishes all jobs of a stage of piece t.
+func (r *rails) after(stage, t int) { r.finish(r.started - r.behind[stage][t]) }
+
+// finish uses the data of the oldest jobs, until left jobs remain.
+func (r *rails) finish(left int) {
+	for len(r.waiting) > left {
+		job := r.waiting[0]
+		r.waiting = r.waiting[1:]
+		job.use(job.came)
+	}
+}
+
+// sum combines tensors in their order, and frees them.
+func (r *rails) sum(ts []tl.Tensor) tl.Tensor {
+	sum := ts[0]
+	for _, t := range ts[1:] {
+		next := r.c.Combine(r.a.Op, sum, t)
+		r.c.Free(t)
+		r.c.Free(sum)
+		sum = next
+	}
+	return sum
+}
+
+// toNode stores a tile to one place of each of some ranks.
+func (r *rails) toNode(ranks []int, tile tl.Tensor, to func(rank int) tl.Ref) {
+	for at, k := range cut(tile.Len(), pieceToEach, r.a.DType) {
+		for _, rank := range ranks {
+			r.c.Store(to(rank).Slice(at, k), tile.Slice(at, k))
+		}
+	}
+}
+
+// slotTile is tile i, of n elements, of the slot for a part of a piece.
+func (r *rails) slotTile(in tl.Sym, t, part, i, n int) tl.Sym {
+	return r.place(in, t, part).Slice(min(i*r.per, r.slot), n)
+}
+
+// put gives a rail neighbour tile i of a piece, in the slot of this node.
+func (r *rails) put(in tl.Sym, t, node, i int, tile tl.Tensor, word tl.Signal) {
+	r.c.PutTensorSignal(r.slotTile(in, t, r.at, i, tile.Len()), r.rail[node], tile, word, tl.SignalAdd, 1)
+}

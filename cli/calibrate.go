@@ -22,7 +22,7 @@ func (a *app) calibrateCommand() *cobra.Command {
 	var score bool
 	var figure plotFlag
 	cmd := &cobra.Command{
-		Use:   "calibrate FILE, or calibrate --score FILE...",
+		Use:   "calibrate [--score] FILE...",
 		Short: "Fit a machine to measured times, and print the error of each size",
 		Long: `Fit latencies, the rate of links and the overhead of a message to a table of measured times. Then
 compare the fitted machine with the sizes that the fit did not use.
@@ -38,6 +38,10 @@ as faster, or if no machine of this type can explain its time.
 Parameters, as --keep names them: launch (start of a collective), ll, ll128, simple
 (software's part of a hop with each protocol), message (overhead of a receive), rate (of links).
 
+Several tables of one machine are fitted at once. They share all parameters, but each collective has
+a start of its own: launch.NAME. Then each table is left out of a further fit, and the errors on it
+are printed.
+
 --score fits nothing. It compares the machine as it is with one or more tables, and NCCL's own cost
 model too if the machine names its generation of GPUs (software.nccl). Errors are simulated /
 measured - 1. A row more than 30 % above both its neighbours, or below both, is an outlier of the
@@ -47,14 +51,15 @@ table: it is printed, and does not count for the worst error.
   kernbench calibrate a100.tsv --topology dgx-a100 --hold-out above=1M
   kernbench calibrate a100.tsv --topology dgx-a100 -o my-a100.yaml
   kernbench perf all_reduce --topology my-a100.yaml --algorithm auto
+  kernbench calibrate all_reduce.tsv all_gather.tsv --topology dgx-b200 -o my-b200.yaml
   kernbench calibrate --score a100.tsv --topology dgx-a100 --plot a100.svg
   kernbench calibrate all_reduce_perf.log --topology dgx-h100 --keep ll,ll128,simple --format json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case score && len(args) == 0:
 				return fmt.Errorf("%s --score: name at least one file with a measured table", verbOf(cmd))
-			case !score && len(args) != 1:
-				return fmt.Errorf("%s: name one file with a measured table, got %d", verbOf(cmd), len(args))
+			case len(args) == 0:
+				return fmt.Errorf("%s: name at least one file with a measured table", verbOf(cmd))
 			}
 			return nil
 		},
@@ -80,7 +85,16 @@ table: it is printed, and does not count for the worst error.
 			if format == "markdown" {
 				return errors.New("--format markdown is a form of --score: a fit has text, csv and json")
 			}
-			spec.File = args[0]
+			if len(args) > 1 {
+				for _, name := range []string{"plot", "report"} {
+					if cmd.Flags().Changed(name) {
+						return fmt.Errorf("%s --%s shows a fit to one table, not to %d: calibrate --score draws several", verbOf(cmd), name, len(args))
+					}
+				}
+				if format == "csv" {
+					return fmt.Errorf("--format csv is a form of a fit to one table, not to %d: those have text and json", len(args))
+				}
+			}
 			file, err := output("-o", to)
 			if err != nil {
 				return err
@@ -98,17 +112,24 @@ table: it is printed, and does not count for the worst error.
 			defer to.discard()
 			bar := newProgress(a.err)
 			spec.Progress, spec.Base.Command = bar.report, a.commandLine()
-			c, err := calibrate.Run(cmd.Context(), spec)
+			j, err := calibrate.RunTables(cmd.Context(), spec, args)
 			bar.done()
 			if err != nil {
 				return interrupted(cmd.Context(), err)
 			}
-			if err := file.write(func(w io.Writer) error { return writeText(w, c.YAML) }); err != nil {
+			if err := file.write(func(w io.Writer) error { return writeText(w, j.YAML) }); err != nil {
 				return err
 			}
-			if err := choice.write(func(w io.Writer) error { return writeText(w, c.TuningYAML) }); err != nil {
+			if err := choice.write(func(w io.Writer) error { return writeText(w, j.TuningYAML) }); err != nil {
 				return err
 			}
+			if len(args) > 1 {
+				if format == "json" {
+					return report.JSON(a.out, j)
+				}
+				return report.Joint(a.out, j)
+			}
+			c := j.Tables[0]
 			if err := figure.write(func() *scene.Picture { return report.CalibrationFigure(c).Picture() }); err != nil {
 				return err
 			}

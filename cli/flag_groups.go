@@ -20,7 +20,7 @@ type flagGroup struct {
 // flagGroups are the groups of flags that several verbs have. Any other flag belongs to the verb
 // itself.
 var flagGroups = []flagGroup{
-	{"Machine", []string{"topology", "set", "nodes", "platform", "fidelity"}, []string{"ccl"}},
+	{"Machine", []string{"topology", "set", "nodes", "platform", "fidelity"}, []string{"ccl", "launch"}},
 	{"Program", []string{"bench", "algorithm", "program", "ranks", "n-elem", "dtype", "op"},
 		[]string{"tuning", "device", "input", "seed"}},
 	{"Checks", []string{"verify-data", "race", "seeds"}, []string{"schedule", "repair"}},

@@ -213,6 +213,26 @@ func setFlags(f *pflag.FlagSet, to *[]string, what string) {
 	f.Var((*settings)(to), "set", "`KEY=VALUE` changes "+what+", such as system.sips.count=8 (repeatable)")
 	f.Var(&nodeCount{to: to}, "nodes",
 		"`N` nodes like the machine, joined by the network in system.nodes; short for --set system.nodes.count=N")
+	f.Var(&launchMode{to: to}, "launch",
+		"collectives start from a stream, or as parts of a graph; short for --set software.starts.graph=true")
+}
+
+// launchMode is a flag that abbreviates a setting of the machine.
+type launchMode struct {
+	to   *[]string
+	mode string
+}
+
+func (l *launchMode) Type() string   { return "stream|graph" }
+func (l *launchMode) String() string { return l.mode }
+
+func (l *launchMode) Set(s string) error {
+	if s != "stream" && s != "graph" {
+		return errors.New("stream or graph is expected")
+	}
+	l.mode = s
+	*l.to = append(*l.to, "software.starts.graph="+strconv.FormatBool(s == "graph"))
+	return nil
 }
 
 // settings is a flag that adds its value to a list. Slice flags of pflag cut a value at its commas,

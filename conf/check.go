@@ -18,6 +18,7 @@ func (t *Topology) check(l *ledger) {
 	t.addNodes(l)
 	t.checkConnections(l)
 	t.checkRings(l)
+	t.checkStarts(l)
 	l.checkTables("choices", t.say.Choices)
 	layout := &t.say.Cube.PELayout
 	if len(layout.Corners) == 0 {

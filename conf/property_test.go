@@ -112,7 +112,7 @@ func bound(path string) bool {
 	return strings.HasPrefix(path, "system.sips.") || strings.HasPrefix(path, nodesKey+".") ||
 		strings.HasPrefix(path, "sip.cube_mesh.") || path == "sip.ucie.connections" ||
 		path == "cube.pe_layout.pe_per_corner" || path == "pe.tcm.scratch" || path == "pe.tcm.capacity" ||
-		strings.HasPrefix(path, "fabric.") || path == "rings.slot_size"
+		strings.HasPrefix(path, "fabric.") || path == "rings.slot_size" || path == "software.starts.graph"
 }
 
 // TestEveryValueArrives writes random allowed values to a random choice of keys, in a file or by

@@ -1,6 +1,8 @@
 package conf
 
 import (
+	"cmp"
+	"maps"
 	"math"
 
 	"kernbench/unit"
@@ -12,7 +14,61 @@ type Software struct {
 	Protocols Protocols `conf:"protocols" doc:"the ways in which a message says that it is there; the setting protocol of ccl.yaml chooses one"`
 	Channels  Channels  `conf:"channels" doc:"rings that a collective runs side by side, each with a share of the data and a thread block of its own" json:",omitzero"`
 	Blocks    Blocks    `conf:"blocks" doc:"thread blocks, which carry out programs of other tools" json:",omitzero"`
+	Starts    Starts    `conf:"starts" doc:"starts of collectives that are unlike launch_ns" json:",omitzero"`
 	NCCL      string    `conf:"nccl" doc:"generation of GPUs by which NCCL's own cost model, a yardstick of kernbench calibrate --score, has its constants; none: it has no model of this machine" enum:"none|volta|ampere|hopper|blackwell"`
+}
+
+// Starts are starts of collectives by collective and by launch mode. A start is that with the
+// protocol that starts first. Other protocols start later by the difference of their launch_ns.
+type Starts struct {
+	Graph       bool              `conf:"graph" doc:"collectives are launched as parts of a graph, not one by one from a stream; --launch graph sets it" json:",omitempty"`
+	GraphLaunch unit.Time         `conf:"graph_launch_ns" doc:"start of a collective in a graph; 0: not known" json:",omitempty"`
+	Collectives map[string]*Start `conf:"collectives" doc:"starts of single collectives, by name" json:",omitempty"`
+}
+
+// Start is that of one collective.
+type Start struct {
+	Launch      unit.Time `conf:"launch_ns" doc:"start of this collective from a stream; 0: as others"`
+	GraphLaunch unit.Time `conf:"graph_launch_ns" doc:"start of this collective in a graph; 0: as others"`
+}
+
+func (s Starts) clone() Starts {
+	s.Collectives = maps.Clone(s.Collectives)
+	for name, own := range s.Collectives {
+		to := *own
+		s.Collectives[name] = &to
+	}
+	return s
+}
+
+// First returns the start of a collective with the protocol that starts first.
+func (s Software) First(collective string) unit.Time {
+	own := Start{}
+	if at := s.Starts.Collectives[collective]; at != nil {
+		own = *at
+	}
+	if s.Starts.Graph {
+		return cmp.Or(own.GraphLaunch, s.Starts.GraphLaunch)
+	}
+	return cmp.Or(own.Launch, s.first())
+}
+
+// first returns the start of all collectives with the protocol that starts first.
+func (s Software) first() unit.Time {
+	return min(s.Protocol("ll").Launch, s.Protocol("ll128").Launch, s.Protocol("simple").Launch)
+}
+
+// Start returns the start of a collective with a protocol.
+func (s Software) Start(collective, protocol string) unit.Time {
+	return s.First(collective) + s.Protocol(protocol).Launch - s.first()
+}
+
+// checkStarts refuses graphs whose start is not known.
+func (t *Topology) checkStarts(l *ledger) {
+	if s := &t.say.Software.Starts; s.Graph && s.GraphLaunch == 0 {
+		l.disagree([]string{"software.starts.graph"},
+			"the start of a collective in a graph is not known on this machine; set software.starts.graph_launch_ns too")
+	}
 }
 
 // Protocols are the times of each protocol.

@@ -129,3 +129,46 @@ software: {protocols: {simple: {latency_ns: 2984}, ll: {latency_ns: 184}, ll128:
 		t.Errorf("the default machine: %v", got)
 	}
 }
+
+// TestStarts: a collective may have a start of its own, and graphs too. Protocols keep their
+// distances. A graph of which nothing is known is refused.
+func TestStarts(t *testing.T) {
+	const file = `
+software:
+  protocols:
+    ll: {launch_ns: 6us}
+    ll128: {launch_ns: 14us}
+    simple: {launch_ns: 8us}
+  starts:
+    graph_launch_ns: 2us
+    collectives:
+      all_gather: {launch_ns: 7us}
+      broadcast: {graph_launch_ns: 3us}
+`
+	const us = unit.Microsecond
+	for _, tt := range []struct {
+		set, collective, protocol string
+		want                      unit.Time
+	}{
+		{"false", "all_reduce", "ll", 6 * us},
+		{"false", "all_reduce", "ll128", 14 * us},
+		{"false", "all_gather", "ll", 7 * us},
+		{"false", "all_gather", "simple", 9 * us},
+		{"false", "broadcast", "simple", 8 * us},
+		{"true", "all_reduce", "ll", 2 * us},
+		{"true", "all_gather", "simple", 4 * us},
+		{"true", "broadcast", "ll128", 11 * us},
+	} {
+		top, err := LoadTopology([]Source{{"t.yaml", []byte(file)}}, []string{"software.starts.graph=" + tt.set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := top.Software().Start(tt.collective, tt.protocol); got != tt.want {
+			t.Errorf("%s with %s, graph %s: %v, want %v", tt.collective, tt.protocol, tt.set, got, tt.want)
+		}
+	}
+	_, err := LoadTopology(nil, []string{"software.starts.graph=true"})
+	if err == nil || !strings.Contains(err.Error(), "set software.starts.graph_launch_ns too") {
+		t.Error(err)
+	}
+}

@@ -41,6 +41,7 @@ func (t *Topology) Loaded() bool { return t != nil && t.places != nil }
 // clone also copies the elements of slices.
 func (m machine) clone() machine {
 	m.System, m.SIP, m.Cube = m.System.clone(), m.SIP.clone(), m.Cube.clone()
+	m.Software.Starts = m.Software.Starts.clone()
 	m.Choices = slices.Clone(m.Choices)
 	for i := range m.Choices {
 		m.Choices[i].Rows = slices.Clone(m.Choices[i].Rows)
@@ -88,7 +89,11 @@ func (t *Topology) CommEngine() CommEngine { return t.say.CommEngine }
 func (t *Topology) Fabric() Fabric { return t.say.Fabric }
 
 // Software returns what programs add to what the hardware takes.
-func (t *Topology) Software() Software { return t.say.Software }
+func (t *Topology) Software() Software {
+	s := t.say.Software
+	s.Starts = s.Starts.clone()
+	return s
+}
 
 // Rings returns the machine's own defaults of the rings.
 func (t *Topology) Rings() Rings { return t.say.Rings }
@@ -96,12 +101,6 @@ func (t *Topology) Rings() Rings { return t.say.Rings }
 // Choices returns what auto runs at which size of a call, of collectives that were measured on the
 // machine.
 func (t *Topology) Choices() []TuningTable { return t.say.clone().Choices }
-
-// ChoicesErrorf makes an error about a key below choices, such as "0.type", where it was set.
-func (t *Topology) ChoicesErrorf(key, format string, args ...any) *Error {
-	key = join("choices", key)
-	return t.places.find(key).errorf(key, format, args...)
-}
 
 // System is the top level.
 type System struct {

@@ -144,7 +144,7 @@ func (c *Context) needs(name string, a *algorithm.Algorithm, windows bool) error
 
 // timing completes a plan with its rings and what software adds.
 func (c *Context) timing(p *Plan) (err error) {
-	p.Start = c.cfg.Machine.Topology().Software().Protocol(p.Config.Protocol).Launch
+	p.Start = c.cfg.Machine.Topology().Software().Start(p.Algorithm.Collective, p.Config.Protocol)
 	if p.Ring, err = c.ringOf(&p.Config); err != nil {
 		return err
 	}

@@ -10,16 +10,66 @@ import (
 	"kernbench/unit"
 )
 
-// Calibration prints a fit: the measured sizes, the parameters, and the remaining errors.
+// Calibration prints what a machine was fitted to, size by size, with what, and how near it came.
 func Calibration(w io.Writer, c *calibrate.Calibration) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s of %d ranks, %s, %s, as measured in %s\n", c.Collective, c.Ranks, c.Type, resultsPlace(c.InPlace), c.File)
-	for _, r := range c.Header {
-		if r.Key == "hardware" || r.Key == "source" {
-			fmt.Fprintf(&b, "%s: %s\n", r.Key, r.Value)
+	if err := fittedSizes(&b, c); err != nil {
+		return err
+	}
+	if err := parameters(&b, c.Parameters); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	if err := fittedErrors(&b, c); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// Joint prints a fit to several tables, and the parameters that they share. The errors on each
+// table of a fit to the others come last.
+func Joint(w io.Writer, j *calibrate.Joint) error {
+	var b bytes.Buffer
+	for _, c := range j.Tables {
+		if err := fittedSizes(&b, c); err != nil {
+			return err
+		}
+		if err := fittedErrors(&b, c); err != nil {
+			return err
+		}
+		b.WriteByte('\n')
+	}
+	if err := parameters(&b, j.Parameters); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	t := Table{Head: []string{"error of a fit without the table", "over", ">sizes", ">median", ">worst", "at"}}
+	for i := range j.LeftOut {
+		name := j.LeftOut[i].File
+		for k := range j.LeftOut[i].Bands {
+			if band := &j.LeftOut[i].Bands[k]; band.Machine.Sizes > 0 {
+				t.Add(append([]string{name, bandName(band), count(int64(band.Machine.Sizes))}, deviation(&band.Machine)...)...)
+				name = ""
+			}
 		}
 	}
-	fmt.Fprintf(&b, "fitted to %s, %s, fidelity %s; held out: %s\n\n", c.Topology, c.Machine, c.Fidelity, heldOut(c.HoldOut))
+	if err := t.Write(&b); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// fittedSizes are the sizes of a table, below what it is of.
+func fittedSizes(b *bytes.Buffer, c *calibrate.Calibration) error {
+	fmt.Fprintf(b, "%s of %d ranks, %s, %s, as measured in %s\n", c.Collective, c.Ranks, c.Type, resultsPlace(c.InPlace), c.File)
+	for _, r := range c.Header {
+		if r.Key == "hardware" || r.Key == "source" {
+			fmt.Fprintf(b, "%s: %s\n", r.Key, r.Value)
+		}
+	}
+	fmt.Fprintf(b, "fitted to %s, %s, fidelity %s; held out: %s\n\n", c.Topology, c.Machine, c.Fidelity, heldOut(c.HoldOut))
 
 	t := Table{Head: []string{">size", ">measured µs", ">simulated µs", ">error", "size was", "algorithm", "protocol"}}
 	for i := range c.Rows {
@@ -34,14 +84,15 @@ func Calibration(w io.Writer, c *calibrate.Calibration) error {
 		}
 		t.Add(size(int64(r.Size)), inMicros(r.Measured), simulated, percent(r.Error), role, r.Algorithm, r.Protocol)
 	}
-	if err := t.Write(&b); err != nil {
+	if err := t.Write(b); err != nil {
 		return err
 	}
 	b.WriteByte('\n')
-	if err := parameters(&b, c); err != nil {
-		return err
-	}
-	b.WriteByte('\n')
+	return nil
+}
+
+// fittedErrors sums up the errors of a table, by what its sizes were for, and by their bands.
+func fittedErrors(b *bytes.Buffer, c *calibrate.Calibration) error {
 	e := Table{Head: []string{"error over", ">sizes", ">geometric mean", ">largest", "at"}}
 	for _, one := range []struct {
 		name string
@@ -53,27 +104,36 @@ func Calibration(w io.Writer, c *calibrate.Calibration) error {
 				fmt.Sprintf("%.1f %%", one.Largest*100), size(int64(one.At)))
 		}
 	}
-	if err := e.Write(&b); err != nil {
+	if err := e.Write(b); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	bands := Table{Head: []string{"error over", ">sizes", ">median", ">worst", "at"}}
+	for i := range c.Bands {
+		if band := &c.Bands[i]; band.Machine.Sizes > 0 {
+			bands.Add(append([]string{bandName(band), count(int64(band.Machine.Sizes))}, deviation(&band.Machine)...)...)
+		}
+	}
+	if err := bands.Write(b); err != nil {
 		return err
 	}
 	if len(c.Findings)+len(c.Notes) > 0 {
 		b.WriteByte('\n')
 	}
 	for _, f := range c.Findings {
-		fmt.Fprintf(&b, "not explained: %s\n", f)
+		fmt.Fprintf(b, "not explained: %s\n", f)
 	}
 	for _, n := range c.Notes {
-		fmt.Fprintf(&b, "note: %s\n", n)
+		fmt.Fprintf(b, "note: %s\n", n)
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return nil
 }
 
 // parameters are the keys of the machine, before and after.
-func parameters(w io.Writer, c *calibrate.Calibration) error {
+func parameters(w io.Writer, all []calibrate.FittedParameter) error {
 	t := Table{Head: []string{"parameter", "key", ">before", ">fitted", "unit", "could be"}}
-	for i := range c.Parameters {
-		p := &c.Parameters[i]
+	for i := range all {
+		p := &all[i]
 		span := "" // its uncertainty
 		switch {
 		case p.Kept != "":

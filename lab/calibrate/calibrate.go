@@ -8,7 +8,6 @@ package calibrate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,9 +68,11 @@ type Calibration struct {
 	Parameters []FittedParameter `json:"parameters"`
 	Rows       []Row             `json:"rows"`
 
-	Before   Errors `json:"errors_before"` // of the machine as it was, over fitted and held-out sizes
-	Fitted   Errors `json:"errors_fitted"`
-	HeldOut  Errors `json:"errors_held_out"`
+	Before  Errors      `json:"errors_before"` // of the machine as it was, over fitted and held-out sizes
+	Fitted  Errors      `json:"errors_fitted"`
+	HeldOut Errors      `json:"errors_held_out"`
+	Bands   []ScoreBand `json:"error_bands"` // of all sizes, and of small, middle and large ones
+
 	Excluded Errors `json:"errors_excluded"` // of sizes that the model cannot compute: see Row.Why
 	Aside    Errors `json:"errors_aside"`    // Excluded by its former key, for one version
 
@@ -138,34 +139,27 @@ type Errors struct {
 // Run fits a machine to a table. The error is a mistake in the spec or the table, or the
 // interruption by ctx.
 func Run(ctx context.Context, s Spec) (*Calibration, error) {
-	c, err := planCalibration(ctx, &s)
+	j, err := RunTables(ctx, s, []string{s.File})
 	if err != nil {
 		return nil, err
 	}
-	if err := c.fit(ctx); err != nil {
-		return nil, err
-	}
-	c.result.Parameters = c.parameters()
-	if err := c.conclude(ctx); err != nil {
-		return nil, err
-	}
-	return c.result, nil
+	return j.Tables[0], nil
 }
 
-// calibration is a fit under way.
+// calibration is a table in a fit under way, or in a score.
 type calibration struct {
 	spec     *Spec
 	what     *collective.Collective
 	table    *fit.Table
 	call     collective.Call // without a number of elements
 	programs []libraryProgram
-	params   []modelParam
+	params   []modelParam // of the machine
+	starts   int          // of them the start of this collective
 	rows     []calibrationRow
 	memo     map[simulated]unit.Time // 0: it did not come to its end
 	failed   map[string]bool         // algorithms whose failure was reported
-	best     *fitPoint
-	ranges   map[int][2]float64 // by parameter
-	nccl     nccl.System        // for a score
+	nccl     nccl.System             // for a score
+	topology *conf.Topology
 	result   *Calibration
 }
 
@@ -181,15 +175,6 @@ type calibrationRow struct {
 	role  Role
 	why   string
 	elems int // of the call; 0: too large to simulate
-}
-
-// planCalibration reads the table, and finds out what is to be simulated and fitted.
-func planCalibration(ctx context.Context, s *Spec) (*calibration, error) {
-	c, err := planTable(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	return c, c.split()
 }
 
 // planTable reads the table, and finds out what is to be simulated.
@@ -226,7 +211,7 @@ func planTable(ctx context.Context, s *Spec) (*calibration, error) {
 		return nil, fmt.Errorf("%s was measured with %d ranks: it says nothing about %d", s.File, t.Ranks, s.Base.Ranks)
 	}
 	c := &calibration{
-		spec: s, table: t, memo: map[simulated]unit.Time{}, failed: map[string]bool{}, ranges: map[int][2]float64{},
+		spec: s, table: t, memo: map[simulated]unit.Time{}, failed: map[string]bool{},
 		what: what,
 		call: collective.Call{World: s.Base.Ranks, Type: dtype.F32},
 	}
@@ -307,10 +292,20 @@ func (c *calibration) machine(ctx context.Context) error {
 	if r.sets, _, err = conf.SplitSets(c.spec.Base.Sets); err != nil {
 		return err
 	}
-	if c.params, err = modelParams(x.Machine.Topology(), c.spec.Keep); err != nil {
+	c.topology = x.Machine.Topology()
+	if err := c.share(c.what.Name); err != nil {
 		return err
 	}
 	return c.library(ctx, x)
+}
+
+// share finds the parameters of the machine, for tables of some collectives.
+func (c *calibration) share(collectives ...string) (err error) {
+	if c.params, err = modelParams(c.topology, collectives, c.spec.Keep); err != nil {
+		return err
+	}
+	c.starts = max(0, slices.IndexFunc(c.params, func(p modelParam) bool { return p.collective == c.what.Name }))
+	return nil
 }
 
 // library finds the programs that can have these ranks.
@@ -423,16 +418,7 @@ func (c *calibration) split() error {
 			left++
 		}
 	}
-	free := 0
-	for _, p := range c.params {
-		if p.kept == "" {
-			free++
-		}
-	}
-	switch {
-	case free == 0:
-		return errors.New("all parameters are kept: nothing is left to fit")
-	case left < 3:
+	if left < 3 {
 		return fmt.Errorf("%s: %s left to fit with %v: at least 3 are needed", c.spec.File, unit.Count(left, "size"), c.spec.HoldOut)
 	}
 	return nil

@@ -1,10 +1,8 @@
 package calibrate
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -68,27 +66,9 @@ func takesAll(name string) bool {
 	return err == nil && !a.Limited()
 }
 
-// TuningYAML returns the algorithm and the settings of each size as a tuning table. With it and the
-// machine of YAML, the algorithm auto takes the times that were reported.
-func (c *Calibration) TuningYAML() ([]byte, error) {
-	tables, err := c.tables()
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Which algorithm and protocol are fastest at which size on the machine that was calibrated to\n# %s: read with --tuning FILE by the algorithm auto. A row holds from its size on.\n",
-		filepath.Base(c.File))
-	for _, l := range c.MadeBy.Lines() {
-		b.WriteString("# " + l + "\n")
-	}
-	b.WriteString("tables:\n")
-	b.WriteString(tables)
-	return b.Bytes(), nil
-}
-
-// tables are the choices as a list of YAML.
-func (c *Calibration) tables() (string, error) {
-	text, err := c.yaml("[]") // choices are no part of the fingerprint
+// choices are those of all tables as a list of YAML.
+func (j *Joint) choices() (string, error) {
+	text, err := j.machine("[]") // choices are no part of the fingerprint
 	if err != nil {
 		return "", err
 	}
@@ -101,17 +81,25 @@ func (c *Calibration) tables() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "  - topology: calibrated\n    fingerprint: %q\n    fidelity: %s\n    collective: %s\n    ranks: %d\n    type: %s\n",
-		fitted.Fingerprint(), c.Fidelity, c.Collective, c.Ranks, c.Type)
+	for _, c := range j.Tables {
+		c.write(&b, fitted.Fingerprint(), plain)
+	}
+	return b.String(), nil
+}
+
+// write adds the choices of a table, as an element of a list of YAML. plain has the settings that
+// algorithms have without a file.
+func (c *Calibration) write(b *strings.Builder, fingerprint string, plain *conf.CCL) {
+	fmt.Fprintf(b, "  - topology: calibrated\n    fingerprint: %q\n    fidelity: %s\n    collective: %s\n    ranks: %d\n    type: %s\n",
+		fingerprint, c.Fidelity, c.Collective, c.Ranks, c.Type)
 	if c.Rows[len(c.Rows)-1].Extrapolated {
-		fmt.Fprintf(&b, "    simulate_to: %d # %v\n", int64(c.Largest), c.Largest)
+		fmt.Fprintf(b, "    simulate_to: %d # %v\n", int64(c.Largest), c.Largest)
 	}
 	b.WriteString("    rows:\n")
 	for i := range c.choices {
 		one := &c.choices[i]
-		fmt.Fprintf(&b, "      - from: %d # %v\n        use: %s\n", int64(one.from), one.from, one.algorithm)
-		entry := c.entries.Merge(one.algorithm)
-		base := plain.Merge(one.algorithm)
+		fmt.Fprintf(b, "      - from: %d # %v\n        use: %s\n", int64(one.from), one.from, one.algorithm)
+		entry, base := c.entries.Merge(one.algorithm), plain.Merge(one.algorithm)
 		with := entry.Beyond(&base)
 		if with.Protocol = nil; len(c.Protocols) > 1 {
 			with.Protocol = &one.protocol
@@ -121,11 +109,10 @@ func (c *Calibration) tables() (string, error) {
 			sets = append(sets, s.Key+": "+s.Value)
 		}
 		if len(sets) > 0 {
-			fmt.Fprintf(&b, "        with: {%s}\n", strings.Join(sets, ", "))
+			fmt.Fprintf(b, "        with: {%s}\n", strings.Join(sets, ", "))
 		}
 		if len(one.instead) > 0 {
-			fmt.Fprintf(&b, "        else: [%s]\n", strings.Join(one.instead, ", "))
+			fmt.Fprintf(b, "        else: [%s]\n", strings.Join(one.instead, ", "))
 		}
 	}
-	return b.String(), nil
 }

@@ -11,41 +11,78 @@ import (
 
 // YAML is the fitted machine as a topology.yaml: that of the machine before, with the keys changed
 // that were fitted, each with a comment, and with what auto runs at each size.
-func (c *Calibration) YAML() ([]byte, error) {
-	tables, err := c.tables()
+func (c *Calibration) YAML() ([]byte, error) { return alone(c).YAML() }
+
+// TuningYAML returns the algorithm and the settings of each size as a tuning table. With it and the
+// machine of YAML, the algorithm auto takes the times that were reported.
+func (c *Calibration) TuningYAML() ([]byte, error) { return alone(c).TuningYAML() }
+
+// alone is the fit to one table.
+func alone(c *Calibration) *Joint {
+	return &Joint{Tables: []*Calibration{c}, Parameters: c.Parameters, MadeBy: c.MadeBy}
+}
+
+// YAML is Calibration.YAML of all tables.
+func (j *Joint) YAML() ([]byte, error) {
+	choices, err := j.choices()
 	if err != nil {
 		return nil, err
 	}
-	return c.yaml(tables)
+	return j.machine(choices)
 }
 
-// yaml is YAML with some choices.
-func (c *Calibration) yaml(choices string) ([]byte, error) {
-	table := filepath.Base(c.File)
-	above := []string{
-		fmt.Sprintf("%s, calibrated to %s: %s of %d ranks, %s.", filepath.Base(c.Topology), table, c.Collective, c.Ranks, c.Type),
-		fmt.Sprintf("Simulated times are off by %.1f %% in the mean over %s that were fitted, and by %.1f %% over %d that were not.",
-			c.Fitted.Mean*100, unit.Count(c.Fitted.Sizes, "size"), c.HeldOut.Mean*100, c.HeldOut.Sizes),
-		"Each is that of the fastest of " + strings.Join(c.Algorithms, ", ") + " with " + strings.Join(c.Protocols, ", ") + ".",
+// TuningYAML is Calibration.TuningYAML of all tables.
+func (j *Joint) TuningYAML() ([]byte, error) {
+	choices, err := j.choices()
+	if err != nil {
+		return nil, err
 	}
-	for _, r := range c.Header {
-		if r.Key == "source" || r.Key == "hardware" {
-			above = append(above, r.Key+": "+r.Value)
+	text := "# Which algorithm and protocol are fastest at which size on the machine that was calibrated to\n# " +
+		j.names() + ": read with --tuning FILE by the algorithm auto. A row holds from its size on.\n"
+	for _, l := range j.MadeBy.Lines() {
+		text += "# " + l + "\n"
+	}
+	return []byte(text + "tables:\n" + choices), nil
+}
+
+// names are the files of the tables.
+func (j *Joint) names() string {
+	var all []string
+	for _, c := range j.Tables {
+		all = append(all, filepath.Base(c.File))
+	}
+	return strings.Join(all, ", ")
+}
+
+// machine is YAML with some choices.
+func (j *Joint) machine(choices string) ([]byte, error) {
+	var above []string
+	for _, c := range j.Tables {
+		above = append(above,
+			fmt.Sprintf("%s, calibrated to %s: %s of %d ranks, %s.", filepath.Base(c.Topology), filepath.Base(c.File),
+				c.Collective, c.Ranks, c.Type),
+			fmt.Sprintf("Simulated times are off by %.1f %% in the mean over %s that were fitted, and by %.1f %% over %d that were not.",
+				c.Fitted.Mean*100, unit.Count(c.Fitted.Sizes, "size"), c.HeldOut.Mean*100, c.HeldOut.Sizes),
+			"Each is that of the fastest of "+strings.Join(c.Algorithms, ", ")+" with "+strings.Join(c.Protocols, ", ")+".")
+		for _, r := range c.Header {
+			if r.Key == "source" || r.Key == "hardware" {
+				above = append(above, r.Key+": "+r.Value)
+			}
 		}
 	}
-	above = append(above, c.MadeBy.Lines()...)
+	above = append(above, j.MadeBy.Lines()...)
 	above = append(above, "", "As it was before:", "")
 	changes := []conf.Change{{Key: "choices", Value: choices, Block: true}}
-	for _, s := range c.sets {
+	for _, s := range j.Tables[0].sets {
 		key, value, _ := strings.Cut(s, "=")
 		changes = append(changes, conf.Change{Key: strings.TrimSpace(key), Value: strings.TrimSpace(value), Why: "as asked with --set"})
 	}
-	for i := range c.Parameters {
-		p := &c.Parameters[i]
+	for i := range j.Parameters {
+		p := &j.Parameters[i]
 		if p.Kept != "" {
 			continue
 		}
-		why := fmt.Sprintf("fitted to %s; before %s", table, p.param.text(p.Base))
+		why := fmt.Sprintf("fitted to %s; before %s", j.names(), p.param.text(p.Base))
 		switch {
 		case p.Low != nil && p.High != nil:
 			why += fmt.Sprintf("; could be %.3g to %.3g", *p.Low, *p.High)
@@ -60,5 +97,5 @@ func (c *Calibration) yaml(choices string) ([]byte, error) {
 			changes = append(changes, conf.Change{Key: s.Key, Value: s.Value, Why: why})
 		}
 	}
-	return conf.Rewrite(c.base, changes, above)
+	return conf.Rewrite(j.Tables[0].base, changes, above)
 }

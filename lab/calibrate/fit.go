@@ -8,14 +8,29 @@ import (
 	"kernbench/lab/calibrate/fit"
 )
 
+// fitter fits the parameters of a machine to tables, which share all but the starts of collectives.
+type fitter struct {
+	tables []*calibration
+	params []modelParam
+	best   *fitPoint
+	ranges map[int][2]float64 // by parameter
+	rounds int
+}
+
 // fitPoint is a set of values, and what the simulator makes of them.
 type fitPoint struct {
 	values  []float64
 	free    []int        // parameters, by their places
-	rows    []int        // of the table
-	near    [][]int      // by row: the programs of the problem's rows
+	near    []nearRow    // the problem's rows
 	problem *fit.Problem // near the values
 	loss    float64
+}
+
+// nearRow is a row of a table, with the programs that are near its fastest.
+type nearRow struct {
+	table    *calibration
+	row      int
+	programs []int
 }
 
 // limit lets a fit go so far from the values, as a factor.
@@ -52,22 +67,21 @@ func (c *calibration) rowsOf(roles ...Role) []int {
 //
 // A parameter that the table does not tell goes back to the machine's own value, and the others are
 // fitted anew: of two that are known together only, one has its source's value then.
-func (c *calibration) fit(ctx context.Context) error {
-	rows := c.rowsOf(ToFit)
-	values, err := c.first(ctx, rows)
+func (f *fitter) fit(ctx context.Context) error {
+	values, err := f.first(ctx)
 	for err == nil {
-		if err = c.fitFrom(ctx, rows, values); err != nil {
+		if err = f.fitFrom(ctx, values); err != nil {
 			break
 		}
-		c.settle()
-		i := c.untold()
+		f.settle()
+		i := f.untold()
 		if i < 0 {
 			break
 		}
-		c.params[i].kept = "the table does not tell it"
-		values = c.best.values
-		values[i] = c.params[i].base
-		c.best, c.ranges = nil, map[int][2]float64{}
+		f.params[i].kept = "the table does not tell it"
+		values = f.best.values
+		values[i] = f.params[i].base
+		f.best, f.ranges = nil, map[int][2]float64{}
 	}
 	return err
 }
@@ -75,11 +89,11 @@ func (c *calibration) fit(ctx context.Context) error {
 // untold is a parameter that could be any value, as far as the table tells: of several the last, as
 // those of what happens most often come first. The start and the rates are never given back. -1:
 // there is none.
-func (c *calibration) untold() int {
-	for i := len(c.params) - 1; i >= 0; i-- {
-		m := &c.params[i]
-		r, fitted := c.ranges[i]
-		if fitted && m.kept == "" && !m.rate && m.name != paramLaunch && r[0] <= 0 && math.IsInf(r[1], 1) {
+func (f *fitter) untold() int {
+	for i := len(f.params) - 1; i >= 0; i-- {
+		m := &f.params[i]
+		r, fitted := f.ranges[i]
+		if fitted && m.kept == "" && !m.rate && !m.start && r[0] <= 0 && math.IsInf(r[1], 1) {
 			return i
 		}
 	}
@@ -87,36 +101,39 @@ func (c *calibration) untold() int {
 }
 
 // fitFrom is fit of the parameters that are free.
-func (c *calibration) fitFrom(ctx context.Context, rows []int, values []float64) error {
+func (f *fitter) fitFrom(ctx context.Context, values []float64) error {
 	var free []int
-	for i := range c.params {
-		if c.params[i].kept == "" {
+	for i := range f.params {
+		if f.params[i].kept == "" {
 			free = append(free, i)
 		}
 	}
 	step := float64(firstStep)
 	for round := 0; round < mostRounds && step > shortestStep; round++ {
-		c.result.Rounds++
-		now, err := c.look(ctx, values, rows, free)
+		f.rounds++
+		for _, c := range f.tables {
+			c.result.Rounds = f.rounds
+		}
+		now, err := f.look(ctx, values, free)
 		if err != nil {
 			return err
 		}
 		switch {
-		case c.best == nil || now.loss < c.best.loss:
-			if err := c.incline(ctx, now); err != nil {
+		case f.best == nil || now.loss < f.best.loss:
+			if err := f.incline(ctx, now); err != nil {
 				return err
 			}
-			c.best = now
+			f.best = now
 		default:
 			step = math.Sqrt(step)
 		}
-		c.best.limit(step)
-		next := c.best.problem.Fit()
-		values = slices.Clone(c.best.values)
-		for f, i := range free {
-			values[i] = rounded(max(1e-3, next[f]))
+		f.best.limit(step)
+		next := f.best.problem.Fit()
+		values = slices.Clone(f.best.values)
+		for n, i := range free {
+			values[i] = rounded(max(1e-3, next[n]))
 		}
-		if apart(values, c.best.values) < settled {
+		if apart(values, f.best.values) < settled {
 			break
 		}
 	}
@@ -124,18 +141,18 @@ func (c *calibration) fitFrom(ctx context.Context, rows []int, values []float64)
 }
 
 // settle finds the range of each value, and restores the values without an effect.
-func (c *calibration) settle() {
-	b := c.best
+func (f *fitter) settle() {
+	b := f.best
 	b.limit(1e3)
 	fitted := pick(b.values, b.free)
-	for f, i := range b.free {
-		if !b.problem.Depends(f) {
-			c.params[i].kept = "no time depends on it"
-			b.values[i] = c.params[i].base
+	for n, i := range b.free {
+		if !b.problem.Depends(n) {
+			f.params[i].kept = "no time depends on it"
+			b.values[i] = f.params[i].base
 			continue
 		}
-		low, high := b.problem.Range(fitted, f)
-		c.ranges[i] = [2]float64{low, high}
+		low, high := b.problem.Range(fitted, n)
+		f.ranges[i] = [2]float64{low, high}
 	}
 }
 
@@ -161,27 +178,28 @@ func apart(a, b []float64) float64 {
 
 // first returns the initial values: the machine's own, else the usual ones. The start of a
 // collective is the rest of the smallest size's time.
-func (c *calibration) first(ctx context.Context, rows []int) ([]float64, error) {
-	values := make([]float64, len(c.params))
-	for i := range c.params {
-		p := &c.params[i]
+func (f *fitter) first(ctx context.Context) ([]float64, error) {
+	values := make([]float64, len(f.params))
+	for i := range f.params {
+		p := &f.params[i]
 		if values[i] = rounded(p.base); values[i] > 0 || p.kept != "" {
 			continue
 		}
 		const usualHop, usualOverhead = 500, 50 // ns
-		switch p.name {
-		case paramMessage:
+		switch {
+		case p.name == paramMessage:
 			values[i] = usualOverhead
-		case paramLaunch:
+		case p.start:
 			values[i] = 1e-3
 		default:
 			values[i] = usualHop
 		}
 	}
-	for i := range c.params {
-		if c.params[i].name != paramLaunch || c.params[i].base > 0 || c.params[i].kept != "" {
+	for _, c := range f.tables {
+		if m := &f.params[c.starts]; m.base > 0 || m.kept != "" || values[c.starts] > 1e-3 {
 			continue
 		}
+		rows := c.rowsOf(ToFit)
 		if err := c.times(ctx, values, rows[:1]); err != nil {
 			return nil, err
 		}
@@ -189,7 +207,7 @@ func (c *calibration) first(ctx context.Context, rows []int) ([]float64, error) 
 		if t, _ := c.fastest(values, rows[0]); t < left {
 			left -= t
 		}
-		values[i] = rounded(left)
+		values[c.starts] = rounded(left)
 	}
 	return values, nil
 }
@@ -206,12 +224,12 @@ func (c *calibration) fastest(values []float64, row int) (float64, int) {
 }
 
 // parameters are what came out, with how far each could be off.
-func (c *calibration) parameters() []FittedParameter {
+func (f *fitter) parameters() []FittedParameter {
 	var all []FittedParameter
-	for i := range c.params {
-		m := &c.params[i]
-		p := FittedParameter{Name: m.name, Key: m.keys[0], Unit: m.unit(), Base: m.base, Fitted: c.best.values[i], Kept: m.kept, param: *m}
-		if r, fitted := c.ranges[i]; fitted && m.kept == "" {
+	for i := range f.params {
+		m := &f.params[i]
+		p := FittedParameter{Name: m.name, Key: m.keys[0], Unit: m.unit(), Base: m.base, Fitted: f.best.values[i], Kept: m.kept, param: *m}
+		if r, fitted := f.ranges[i]; fitted && m.kept == "" {
 			if r[0] > 0 {
 				p.Low = &r[0]
 			}
@@ -222,4 +240,13 @@ func (c *calibration) parameters() []FittedParameter {
 		all = append(all, p)
 	}
 	return all
+}
+
+// base are the values of the machine as it was.
+func (f *fitter) base() []float64 {
+	values := make([]float64, len(f.params))
+	for i := range f.params {
+		values[i] = f.params[i].base
+	}
+	return values
 }

@@ -84,6 +84,9 @@ type modelParam struct {
 	rate bool
 	base float64 // ns or GB/s
 	kept string  // why it stays as it is
+
+	start      bool   // of a collective
+	collective string // whose start it is; "": of all that have none of their own
 }
 
 func (p *modelParam) unit() string {
@@ -118,11 +121,20 @@ func protocolsOf(t *conf.Topology) []string {
 	return protocols
 }
 
-// modelParams finds the parameters of a machine.
-func modelParams(t *conf.Topology, keep []string) ([]modelParam, error) {
+// modelParams finds the parameters of a machine for tables of some collectives. The first of them
+// takes the start of all, unless the machine has one for it. Each other has its own.
+func modelParams(t *conf.Topology, collectives, keep []string) ([]modelParam, error) {
 	s := t.Software()
 	var all []modelParam
 	all = append(all, launchParam(s))
+	for i, name := range collectives {
+		own := s.Starts.Collectives[name]
+		if i > 0 || own != nil && own.Launch > 0 {
+			all = append(all, modelParam{name: paramLaunch + "." + name,
+				keys: []string{"software.starts.collectives." + name + ".launch_ns"},
+				base: s.First(name).Ns(), start: true, collective: name})
+		}
+	}
 	for _, name := range protocolsOf(t) {
 		p := s.Protocol(name)
 		all = append(all, modelParam{name: name, keys: []string{"software.protocols." + name + ".latency_ns"}, base: p.Latency.Ns()})
@@ -139,7 +151,8 @@ func modelParams(t *conf.Topology, keep []string) ([]modelParam, error) {
 	var names []string
 	for i := range all {
 		names = append(names, all[i].name)
-		if slices.Contains(keep, all[i].name) || all[i].rate && slices.Contains(keep, paramRate) {
+		if slices.Contains(keep, all[i].name) || all[i].rate && slices.Contains(keep, paramRate) ||
+			all[i].start && slices.Contains(keep, paramLaunch) {
 			all[i].kept = "as asked"
 		}
 	}
@@ -159,9 +172,9 @@ func modelParams(t *conf.Topology, keep []string) ([]modelParam, error) {
 // own the smallest of theirs, with the others as far above it as they are.
 func launchParam(s conf.Software) modelParam {
 	if s.Protocols.LL.Launch == 0 && s.Protocols.LL128.Launch == 0 && s.Protocols.Simple.Launch == 0 {
-		return modelParam{name: paramLaunch, keys: []string{"software.launch_ns"}, base: s.Launch.Ns()}
+		return modelParam{name: paramLaunch, keys: []string{"software.launch_ns"}, base: s.Launch.Ns(), start: true}
 	}
-	p := modelParam{name: paramLaunch, base: math.Inf(1)}
+	p := modelParam{name: paramLaunch, base: math.Inf(1), start: true}
 	for _, name := range protocols {
 		p.base = min(p.base, s.Protocol(name).Launch.Ns())
 	}

@@ -13,14 +13,10 @@ import (
 )
 
 // conclude simulates all sizes, on the fitted machine and on the one before, and sums up.
-func (c *calibration) conclude(ctx context.Context) error {
+func (c *calibration) conclude(ctx context.Context, before, fitted []float64) error {
 	r := c.result
-	before := make([]float64, len(c.params))
-	for i := range c.params {
-		before[i] = c.params[i].base
-	}
 	all := sweep.NumbersBelow(len(c.rows))
-	for _, values := range [][]float64{before, c.best.values} {
+	for _, values := range [][]float64{before, fitted} {
 		if err := c.times(ctx, values, all); err != nil {
 			return err
 		}
@@ -33,7 +29,7 @@ func (c *calibration) conclude(ctx context.Context) error {
 		if k >= 0 {
 			one.Before = unit.Nanoseconds(then)
 		}
-		t, k := c.fastest(c.best.values, i)
+		t, k := c.fastest(fitted, i)
 		if k < 0 {
 			return fmt.Errorf("nothing can run at %v: %s", row.Size, lastNote(r.Notes))
 		}
@@ -44,10 +40,11 @@ func (c *calibration) conclude(ctx context.Context) error {
 		one.Error = float64(one.Before)/float64(one.Measured) - 1
 		was = append(was, one)
 	}
-	r.choices = c.choices(c.best.values)
+	r.choices = c.choices(fitted)
 	r.Before = sumUp(was, ToFit, ToCheck)
 	r.Fitted, r.HeldOut, r.Excluded = sumUp(r.Rows, ToFit), sumUp(r.Rows, ToCheck), sumUp(r.Rows, ToNone)
 	r.Aside = r.Excluded
+	r.Bands = c.bands(fitted)
 	return c.find(ctx)
 }
 

@@ -33,7 +33,7 @@ type wanted struct {
 func (c *calibration) key(values []float64, program, elems int) simulated {
 	var id strings.Builder
 	for i := range c.params {
-		if m := &c.params[i]; m.name != paramLaunch && c.affects(m, program) {
+		if m := &c.params[i]; !m.start && c.affects(m, program) {
 			id.WriteString(m.text(values[i]))
 			id.WriteByte(' ')
 		}
@@ -45,16 +45,18 @@ func (c *calibration) key(values []float64, program, elems int) simulated {
 func (c *calibration) start(values []float64, program int) float64 {
 	m := &c.params[0]
 	if m.plus == nil {
-		return values[0]
+		return values[c.starts]
 	}
-	return values[0] + m.plus[slices.Index(protocols, c.programs[program].protocol)]
+	return values[c.starts] + m.plus[slices.Index(protocols, c.programs[program].protocol)]
 }
 
 // settingsOf are values as settings of a machine.
-func (c *calibration) settingsOf(values []float64) []sweep.Setting {
+func settingsOf(params []modelParam, values []float64) []sweep.Setting {
 	var all []sweep.Setting
-	for i := range c.params {
-		all = append(all, c.params[i].settings(values[i])...)
+	for i := range params {
+		if !params[i].start { // a start stands beside the time of a run
+			all = append(all, params[i].settings(values[i])...)
+		}
 	}
 	return all
 }
@@ -78,7 +80,7 @@ func rounded(v float64) float64 { return math.Round(v*1e3) / 1e3 }
 
 // simulate makes those runs of programs, at sizes by their elements, that have not been made yet.
 func (c *calibration) simulate(ctx context.Context, values []float64, programs []int, elems func(program int) []int) error {
-	settings := c.settingsOf(values)
+	settings := settingsOf(c.params, values)
 	var jobs []wanted
 	for _, k := range programs {
 		var t *sweep.Target
@@ -255,28 +257,32 @@ func (c *calibration) times(ctx context.Context, values []float64, rows []int) e
 
 // look makes a problem for the fit from the simulations at some values: the times of all programs
 // near the fastest. incline adds their slopes.
-func (c *calibration) look(ctx context.Context, values []float64, rows, free []int) (*fitPoint, error) {
-	if err := c.times(ctx, values, rows); err != nil {
-		return nil, err
-	}
-	p := &fitPoint{values: values, free: free, rows: rows, problem: &fit.Problem{}, near: make([][]int, len(rows))}
-	for r, i := range rows {
-		row := fit.Row{Measured: c.rows[i].Time.Ns(), Fitted: true}
-		fastest, k := c.fastest(values, i)
-		if k < 0 {
-			return nil, fmt.Errorf("nothing can run at %v: %s", c.rows[i].Size, lastNote(c.result.Notes))
+func (f *fitter) look(ctx context.Context, values []float64, free []int) (*fitPoint, error) {
+	p := &fitPoint{values: values, free: free, problem: &fit.Problem{}}
+	for _, c := range f.tables {
+		rows := c.rowsOf(ToFit)
+		if err := c.times(ctx, values, rows); err != nil {
+			return nil, err
 		}
-		for k := range c.programs {
-			const promising = 3
-			if t := c.time(values, k, i); t <= promising*fastest {
-				p.near[r] = append(p.near[r], k)
-				row.Programs = append(row.Programs, fit.Program{Time: t, Slope: make([]float64, len(free))})
+		for _, i := range rows {
+			row := fit.Row{Measured: c.rows[i].Time.Ns(), Fitted: true}
+			fastest, k := c.fastest(values, i)
+			if k < 0 {
+				return nil, fmt.Errorf("nothing can run at %v: %s", c.rows[i].Size, lastNote(c.result.Notes))
 			}
+			at := nearRow{table: c, row: i}
+			for k := range c.programs {
+				const promising = 3
+				if t := c.time(values, k, i); t <= promising*fastest {
+					at.programs = append(at.programs, k)
+					row.Programs = append(row.Programs, fit.Program{Time: t, Slope: make([]float64, len(free))})
+				}
+			}
+			p.near, p.problem.Rows = append(p.near, at), append(p.problem.Rows, row)
 		}
-		p.problem.Rows = append(p.problem.Rows, row)
 	}
 	for _, i := range free {
-		m := &c.params[i]
+		m := &f.params[i]
 		p.problem.Params = append(p.problem.Params, fit.Param{At: values[i], Prior: m.base, Inverse: m.rate})
 	}
 	p.limit(1) // until it is known how times change
@@ -285,39 +291,48 @@ func (c *calibration) look(ctx context.Context, values []float64, rows, free []i
 }
 
 // incline finds the slope of times for each parameter, by a small change of it.
-func (c *calibration) incline(ctx context.Context, p *fitPoint) error {
-	needs := make([][]int, len(c.programs))
-	for r, i := range p.rows {
-		for _, k := range p.near[r] {
-			needs[k] = append(needs[k], i)
+func (f *fitter) incline(ctx context.Context, p *fitPoint) error {
+	needs := map[*calibration][][]int{}
+	for _, c := range f.tables {
+		needs[c] = make([][]int, len(c.programs))
+	}
+	for _, at := range p.near {
+		for _, k := range at.programs {
+			needs[at.table][k] = append(needs[at.table][k], at.row)
 		}
 	}
-	for f, i := range p.free {
-		m := &c.params[i]
+	for n, i := range p.free {
+		m := &f.params[i]
 		there := append([]float64{}, p.values...)
 		there[i] = rounded(p.values[i]*1.05 + nudge(m))
 		from, to := p.values[i], there[i]
 		if m.rate {
 			from, to = 1/from, 1/to
 		}
-		affected := func(k int) bool { return m.name != paramLaunch && c.affects(m, k) }
-		if err := c.simulate(ctx, there, sweep.NumbersBelow(len(c.programs)), func(k int) []int {
-			if !affected(k) {
-				return nil
+		for _, c := range f.tables {
+			if m.start {
+				break
 			}
-			return c.elemsOf(needs[k])
-		}); err != nil {
-			return err
+			if err := c.simulate(ctx, there, sweep.NumbersBelow(len(c.programs)), func(k int) []int {
+				if !c.affects(m, k) {
+					return nil
+				}
+				return c.elemsOf(needs[c][k])
+			}); err != nil {
+				return err
+			}
 		}
-		for r, row := range p.rows {
-			for g, k := range p.near[r] {
+		for r, at := range p.near {
+			for g, k := range at.programs {
 				program := &p.problem.Rows[r].Programs[g]
-				switch {
-				case m.name == paramLaunch: // times follow it, whatever runs
-					program.Slope[f] = 1
-				case affected(k):
-					if s := (c.time(there, k, row) - program.Time) / (to - from); !math.IsNaN(s) {
-						program.Slope[f] = s
+				switch c := at.table; {
+				case m.start:
+					if c.starts == i { // times follow it, whatever runs
+						program.Slope[n] = 1
+					}
+				case c.affects(m, k):
+					if s := (c.time(there, k, at.row) - program.Time) / (to - from); !math.IsNaN(s) {
+						program.Slope[n] = s
 					}
 				}
 			}

@@ -39,7 +39,7 @@ func (x *Job) Choices() *algorithm.Tuning { return x.tuning }
 // then is another one, of which they say nothing.
 func ownTuning(name string, t *conf.Topology) (*algorithm.Tuning, error) {
 	all, err := tuningOf(name, t.Choices(), func(i int, key, format string, args ...any) *conf.Error {
-		return t.ChoicesErrorf(fmt.Sprintf("%d.%s", i, key), format, args...)
+		return t.Errorf(fmt.Sprintf("choices.%d.%s", i, key), format, args...)
 	})
 	if err != nil {
 		return nil, err

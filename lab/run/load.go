@@ -5,6 +5,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/bench"
+	"kernbench/collective"
 	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/exec"
@@ -71,6 +72,11 @@ func (x *Job) configure() error {
 	cclFiles, err := cclSource(x.CCL)
 	if err != nil {
 		return err
+	}
+	for name := range topo.Software().Starts.Collectives {
+		if _, err := collective.Lookup(name); err != nil {
+			return topo.Errorf("software.starts.collectives."+name, "%v", err)
+		}
 	}
 	if x.Entries, err = topo.LoadCCL(cclFiles, cclSets); err != nil {
 		return err

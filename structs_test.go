@@ -28,11 +28,7 @@ var written = map[string]string{
 	"tl.Instr":            "each call of the kernel API fills one in, in the call's own file",
 	"record/oplog.piece":  "values in memory: each operation leaves its provenance there",
 	"record/oplog.replay": "scratch of the operations that are replayed",
-	"exec/sim.transfer":   "each operation that moves data fills one in, in the operation's own file",
 	"check/race.event":    "each record of the account fills one in, in the record's own file",
-	"check/race.Detector": "the parts that files share; what one file changes is embedded",
-	"lab/perf.Row":        "a row of a table: each column is filled in by the file that computes it",
-	"report.Table":        "tables append their rows",
 }
 
 // writers returns, for each struct that a package declares, the files of the package that assign to

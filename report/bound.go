@@ -44,13 +44,13 @@ func Bound(w io.Writer, l *limits.Limits) error {
 	}
 	t := Table{Head: []string{">size", ">elements"}}
 	for _, k := range kinds {
-		t.Head = append(t.Head, ">"+string(k))
+		t.Columns(">" + string(k))
 	}
-	t.Head = append(t.Head, ">hardware")
+	t.Columns(">hardware")
 	if l.OfAlgorithm() {
-		t.Head = append(t.Head, ">as configured")
+		t.Columns(">as configured")
 	}
-	t.Head = append(t.Head, ">algbw GB/s", ">busbw GB/s")
+	t.Columns(">algbw GB/s", ">busbw GB/s")
 	for i := range l.Rows {
 		row := &l.Rows[i]
 		cells := []string{size(int64(row.Size)), count(int64(row.Elems))}

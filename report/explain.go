@@ -130,7 +130,7 @@ func shareTable(b *bufio.Writer, head string, all []explain.Share, top int, rank
 	}
 	t := Table{Head: []string{head, ">time", ">%"}}
 	if ranks {
-		t.Head = append(t.Head, ">ranks")
+		t.Columns(">ranks")
 	}
 	var rest unit.Time
 	var percent float64

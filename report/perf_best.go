@@ -29,10 +29,11 @@ func bestLines(b *bytes.Buffer, s *perf.Sweep) error {
 	t := Table{Head: []string{"best", ">size"}}
 	for _, c := range columns {
 		if slices.ContainsFunc(s.Best, func(r perf.Best) bool { return c.of(&r) != c.of(&s.Best[0]) }) {
-			t.Head, shown = append(t.Head, c.head), append(shown, c.of)
+			t.Columns(c.head)
+			shown = append(shown, c.of)
 		}
 	}
-	t.Head = append(t.Head, "algorithm", ">time", ">busbw GB/s", ">next takes", "next")
+	t.Columns("algorithm", ">time", ">busbw GB/s", ">next takes", "next")
 	for i := range s.Best {
 		r := &s.Best[i]
 		cells := []string{"best", r.Size.String()}

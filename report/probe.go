@@ -16,9 +16,9 @@ func Probe(w io.Writer, rows []probe.Row) error {
 	}
 	t := Table{Head: []string{"reading", ">bytes each", ">time", ">GB/s"}}
 	if known {
-		t.Head = append(t.Head, ">published", ">off by")
+		t.Columns(">published", ">off by")
 	}
-	t.Head = append(t.Head, "placement")
+	t.Columns("placement")
 	for i := range rows {
 		r := &rows[i]
 		cells := []string{r.Case, strconv.FormatInt(r.Bytes, 10), r.Time.String(), significant(r.GBs)}

@@ -35,16 +35,16 @@ func SpeedMarkdown(w io.Writer, t *selfbench.Table) error {
 func speedTable(t *selfbench.Table) *Table {
 	out := &Table{Head: []string{"row", "measured", ">median", ">spread", ">must", "reached", ">aim", "reached"}}
 	if t.Compared != "" {
-		out.Head = append(out.Head, ">was", ">now/was")
+		out.Columns(">was", ">now/was")
 	}
-	out.Head = append(out.Head, ">user CPU", ">peak memory")
+	out.Columns(">user CPU", ">peak memory")
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		for j := range r.Figures {
 			f := &r.Figures[j]
 			if excluded := j > 0 && slices.Contains([]string{"user CPU", "peak memory", "per message"},
 				f.What); !excluded || f.Must != nil || f.Aim != nil {
-				out.Rows = append(out.Rows, speedCells(t, r, f, j == 0))
+				out.Add(speedCells(t, r, f, j == 0)...)
 			}
 		}
 	}

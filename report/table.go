@@ -14,6 +14,9 @@ type Table struct {
 	Rows [][]string
 }
 
+// Columns appends columns. Those whose head begins with ">" are aligned to the right.
+func (t *Table) Columns(heads ...string) { t.Head = append(t.Head, heads...) }
+
 // Add appends a row. Missing cells are empty.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 

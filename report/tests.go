@@ -30,7 +30,7 @@ func Tests(w io.Writer, sum *suite.Summary) error {
 	slices.Sort(worlds)
 	t := Table{Head: []string{"cases right, by ranks"}}
 	for _, n := range worlds {
-		t.Head = append(t.Head, ">"+strconv.Itoa(n))
+		t.Columns(">" + strconv.Itoa(n))
 	}
 	for _, name := range names {
 		cells := []string{name}

@@ -51,7 +51,7 @@ func linksOf(d *draw.Drawing) *Table {
 	t := &Table{Head: []string{"where", "link", ">GB/s", ">delay", ">links"}}
 	lines := slices.ContainsFunc(d.Kinds, func(k draw.LinkKind) bool { return k.Line > 0 })
 	if lines {
-		t.Head = append(t.Head, ">line GB/s", ">of line")
+		t.Columns(">line GB/s", ">of line")
 	}
 	for i := range d.Kinds {
 		k := &d.Kinds[i]

@@ -56,6 +56,9 @@ type Detector struct {
 	waiting
 }
 
+// learned notes whether a record has taught facts that a repeated run must know.
+func (d *Detector) learned(news bool) { d.again = d.again || news }
+
 // agent is the state of one agent.
 type agent struct {
 	clk      clock

@@ -159,6 +159,6 @@ func (d *Detector) arrive(w *word, e *event) bool {
 	}
 	d.release(w.later[i])
 	w.later = slices.Delete(w.later, i, i+1)
-	d.again = d.facts.comes(d, w, e) || d.again
+	d.learned(d.facts.comes(d, w, e))
 	return true
 }

@@ -419,7 +419,7 @@ func (d *Detector) maybeLocked(a, b history.Agent) {
 	for _, w := range d.agents[a].atomics {
 		for _, x := range d.agents[b].atomics {
 			if w == x {
-				d.again = d.facts.locks(w) || d.again
+				d.learned(d.facts.locks(w))
 			}
 		}
 	}

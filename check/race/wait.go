@@ -376,7 +376,7 @@ func (d *Detector) late(w *word, e *event) {
 			d.missed(w, s, e)
 		}
 		if s.upTo > e.before[control] && e.clk.at(s.agent) < s.time {
-			d.again = d.facts.overtakes(w.addr) || d.again
+			d.learned(d.facts.overtakes(w.addr))
 		}
 	}
 	future := d.arrive(w, e)
@@ -391,7 +391,7 @@ func (d *Detector) late(w *word, e *event) {
 			continue
 		}
 		if x.settled {
-			d.again = d.facts.comes(d, w, e) || d.again
+			d.learned(d.facts.comes(d, w, e))
 			continue
 		}
 		x.q.after = append(x.q.after, e) // it may explain the value together with later ones
@@ -399,7 +399,7 @@ func (d *Detector) late(w *word, e *event) {
 		x.settled = len(x.q.after) == mostAfter || d.learn(&x.q, &d.learning.again) && d.learning.again.weaker(&x.learned, &x.clk)
 		if x.settled {
 			for _, u := range x.q.after {
-				d.again = d.facts.comes(d, w, u) || d.again
+				d.learned(d.facts.comes(d, w, u))
 			}
 		}
 	}

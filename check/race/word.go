@@ -78,7 +78,7 @@ func (d *Detector) reads(w *word, a history.Agent) {
 			return
 		}
 	}
-	d.again = d.facts.reads(w.addr, a) || d.again
+	d.learned(d.facts.reads(w.addr, a))
 }
 
 // awaits reports whether an earlier pass found an agent that depends on the order of updates and
@@ -210,7 +210,7 @@ func (d *Detector) countNotifier(w *word, e *event) {
 		w.notifiers = append(w.notifiers, notifier{agent: e.agent})
 		for _, p := range w.plain { // it might have ended one of those too
 			if p.taught && e.clk.at(p.agent) < p.time {
-				d.again = d.facts.notifies(w.addr, e.agent) || d.again
+				d.learned(d.facts.notifies(w.addr, e.agent))
 				break
 			}
 		}

@@ -109,7 +109,7 @@ func (r *rank) put(in *tl.Instr) {
 	p.out++
 	if fromMemory && !r.holds(s.Local) {
 		// A request for the source goes to its memory.
-		x.xfers.At(user).kind = aRequestPut
+		x.xfers.At(user).becomes(aRequestPut)
 		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric().RequestBytes), user,
 			r.nextKey(des.Arrive, seqProgram))
 	} else {
@@ -150,7 +150,7 @@ func (r *rank) get(in *tl.Instr) {
 	if pe == r.seat {
 		r.begin(start, t.route, noc.Collective, bytes, user, r.nextKey(des.Arrive, seqProgram))
 	} else {
-		x.xfers.At(user).kind = aRequestGet
+		x.xfers.At(user).becomes(aRequestGet)
 		r.begin(start, ask, noc.Control, int64(e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 	}
 	if !s.NBI {
@@ -203,7 +203,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		if t.kind == aRequestGet {
 			r.arriveSpan(x.effects.At(t.side), now, t.bytes)
 		}
-		x.xfers.At(user).kind = t.kind - aRequestPut + aPut
+		x.xfers.At(user).becomes(t.kind - aRequestPut + aPut)
 		r.begin(now, t.route, noc.Collective, x.ring.Protocol.Wire(t.bytes), user, r.nextKey(des.Arrive, seqReply))
 		return
 	case anAtomic:

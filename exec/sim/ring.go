@@ -95,15 +95,15 @@ func (r *rank) token(port int, at unit.Time) {
 	s := &q.payload
 	part := s.token.PartOf(int(s.Next), int(s.per))
 	s.Next++
-	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: s.slot, rx: s.in, token: part,
-		seq: q.Sent, bytes: part.Bytes(), at: at, line: s.line}
-	route := q.source
+	route, read := q.source, s.slot
 	if s.slot >= 0 && x.ring.Space != mem.TCM {
 		route = q.onward // read where it lies
 	}
 	if x.ring.OnRecv {
-		t.slot = -1 // its credit has gone
+		read = -1 // its credit has gone
 	}
+	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: read, rx: s.in, token: part,
+		seq: q.Sent, bytes: part.Bytes(), at: at, line: s.line}
 	if x.history != nil {
 		r.accountSend(port, at)
 	}

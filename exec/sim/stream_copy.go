@@ -75,7 +75,7 @@ func (r *rank) copyDelivered(t *transfer, now unit.Time) {
 	if t.kind == anEngineCopy && r.memoryOf(op, false) == r.memoryOf(op, true) {
 		back := *t
 		back.addr = op.Dst
-		back.kind = anEngineReturn
+		back.becomes(anEngineReturn)
 		e := x.e
 		r.begin(now, e.route(r.nearestPE(op.Dst), node(e.m, op.Dst)), noc.Collective, t.bytes, x.xfers.Put(&back),
 			r.nextKey(des.Arrive, seqReply))

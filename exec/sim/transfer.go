@@ -47,6 +47,9 @@ type transfer struct {
 	pitch int64
 }
 
+// becomes changes the kind of a transfer that goes on: from a request to its data, or to a reply.
+func (t *transfer) becomes(k transferKind) { t.kind = k }
+
 type transferKind uint8
 
 const (
@@ -241,7 +244,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	}
 	r := &x.ranks[place.rank]
 	if place.kind >= aRequest {
-		place.kind -= aRequest - aLoad // the requested data
+		place.becomes(place.kind - aRequest + aLoad) // the requested data
 		r.begin(now, place.route, noc.Compute, r.onWire(place), user, r.nextKey(des.Arrive, seqReply))
 		return
 	}

@@ -146,7 +146,7 @@ func (r *rank) atomic(in *tl.Instr) {
 func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	t := x.xfers.At(user)
 	f := x.effects.At(t.side)
-	t.kind = aReply
+	t.becomes(aReply)
 	f.got = f.win.Words(int(f.member))[f.word]
 	r.arriveSpan(f, now, int64(f.typ.Size()))
 	r.begin(now, r.backFrom(f.to), noc.Control, int64(x.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqReply))

@@ -131,10 +131,7 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 	slices.SortStableFunc(finishers, func(a, b *Row) int { return cmp.Compare(times[a], times[b]) })
 	for _, r := range finishers {
 		if err := p.sideBySide(ctx, c.jobs[r], func(j *sweep.Case, as *sweep.Placement) {
-			r.set(j.InPlace, as)
-			if as.Wrong != nil && *as.Wrong > 0 && r.Note == "" {
-				r.Note = j.Again()
-			}
+			r.measured(j, as)
 		}); err != nil {
 			return nil, err
 		}
@@ -172,6 +169,15 @@ func (r *Row) set(inPlace bool, as *sweep.Placement) {
 		r.InPlace = as
 	} else {
 		r.OutOfPlace = as
+	}
+}
+
+// measured stores a measured placement of a case in its row, and the command that shows what is
+// wrong.
+func (r *Row) measured(j *sweep.Case, as *sweep.Placement) {
+	r.set(j.InPlace, as)
+	if as.Wrong != nil && *as.Wrong > 0 && r.Note == "" {
+		r.Note = j.Again()
 	}
 }
 

@@ -34,10 +34,7 @@ func (p *perfPlan) measure(ctx context.Context, row func(*Row)) error {
 	sweep.SideBySide(ctx, jobs, p.spec.Memory, func(j *sweep.Case, as *sweep.Placement) {
 		left[j.Row]--
 		r := p.rows[j.Row]
-		r.set(j.InPlace, as)
-		if as.Wrong != nil && *as.Wrong > 0 && r.Note == "" {
-			r.Note = j.Again()
-		}
+		r.measured(j, as)
 		if fault.IsStalled(as.Err) {
 			stalled = as.Err
 		}

@@ -386,6 +386,17 @@ func (m *Machine) SwitchesReduce() (reduces, copies bool) {
 	return reduces, copies
 }
 
+// LevelShare returns the rate of a link of a level of SIPs, at most that at which a SIP accepts
+// data, and the rate of what its switches combine or copy there.
+func (m *Machine) LevelShare(level int) (link, combined unit.Rate) {
+	c := &m.topology.System().Between()[level]
+	link = min(c.Link.BW, m.topology.SIP().IO.BW)
+	if own := c.Switch.Reduce.BW; own > 0 && own < link {
+		return link, own
+	}
+	return link, link
+}
+
 // LevelReduces reports whether the switches of a level of SIPs reduce, and whether they copy.
 func (m *Machine) LevelReduces(level int) (reduces, copies bool) {
 	s := &m.topology.System().Between()[level].Switch

@@ -135,6 +135,9 @@ func witness(b *limits.Limit) string {
 	case limits.ByNode:
 		return fmt.Sprintf("%s must %s rank %d by %s%s", through, verb, w.Ranks[0], few(w.Links), ends)
 	case limits.ByVolume:
+		if w.Switches {
+			return fmt.Sprintf("%s in all must leave or enter %s, where switches combine and copy%s", through, w.Parts, ends)
+		}
 		if w.Parts != "" {
 			return fmt.Sprintf("%s in all must go from %s to others%s", through, w.Parts, ends)
 		}

@@ -62,6 +62,8 @@ type Witness struct {
 	Port   string   `json:"port,omitempty"`   // memory: its name
 	Parts  string   `json:"parts,omitempty"`  // volume: what it must leave; empty: ranks, and SRAMs between them
 
+	Switches bool `json:"switches,omitempty"` // volume: switches combine and copy, so the mean of what leaves and enters counts
+
 	// Of a flow: the weight of each link (nil: 1), and the fraction by which the limit could be
 	// higher with the best weights.
 	Weights []float64 `json:"weights,omitempty"`
@@ -163,7 +165,8 @@ func New(m *machine.Machine, pes []int32) (*Solver, error) {
 	s.reduces, _ = m.SwitchesReduce()
 	for level := range m.Levels() {
 		reduces, copies := m.LevelReduces(level)
-		s.levels = append(s.levels, switches{reduces, copies})
+		link, combined := m.LevelShare(level)
+		s.levels = append(s.levels, switches{reduces, copies, int64(link), int64(combined)})
 	}
 	s.costs = costs{issue: t.PE().Issue, send: t.PE().IPCQ.Send, recv: t.PE().IPCQ.Recv, setup: t.PE().DMA.Setup}
 	return s, nil

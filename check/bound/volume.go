@@ -2,8 +2,8 @@ package bound
 
 // volume: data that move between ranks start at a rank, or at an SRAM that several ranks read. The
 // same holds for cubes, SIPs and groups of SIPs: nothing outside of them combines or copies. There
-// is no such limit where switches outside do. So nodes whose own switches combine are limited as
-// long as those between nodes do not.
+// is no such limit where switches outside do, but for an all-reduce among SIPs. So nodes whose own
+// switches combine are limited as long as those between nodes do not.
 func (s *Solver) volume(d *demand, size int64) Bound {
 	b := Bound{Kind: Volume}
 	if d.form == nothing {
@@ -21,33 +21,70 @@ func (s *Solver) volume(d *demand, size int64) Bound {
 		b.limit(d.total*size, g.rates(links))
 	}
 	for i, label := range append([][]int32{g.cube, g.sip}, g.groups...) {
-		if s.helped(d.form, max(0, i-1)) {
+		helped := s.helped(d.form, max(0, i-1))
+		if helped && (i != 1 || d.form != everyoneSum) {
 			continue
 		}
 		ranks := map[int32]int64{} // by part
 		for _, n := range g.rank {
 			ranks[label[n]]++
 		}
-		var leave []int32
+		var leave, enter []int32
 		for i := range g.edges {
 			e := &g.edges[i]
-			if from := label[e.from]; from != label[e.to] && ranks[from] > 0 {
-				leave = append(leave, int32(i))
+			if from, to := label[e.from], label[e.to]; from != to {
+				if ranks[from] > 0 {
+					leave = append(leave, int32(i))
+				}
+				if ranks[to] > 0 {
+					enter = append(enter, int32(i))
+				}
 			}
+		}
+		if helped {
+			both := (g.rates(leave) + g.rates(enter)) / 2
+			if b.limit(s.withSwitches(d.between(ranks, label, g.rank)*size, len(ranks)), both) {
+				b.Witness.Parts, b.Witness.Switches, links = g.partName(i), true, nil
+			}
+			continue
 		}
 		if b.limit(d.between(ranks, label, g.rank)*size, g.rates(leave)) {
 			b.Witness.Parts, links = g.partName(i), leave
 		}
 	}
-	if b.Time > 0 && d.form != meeting {
+	if b.Time > 0 && d.form != meeting && links != nil {
 		all := func(int) bool { return true }
 		b.lift(s.carried(b.Witness.Bytes, links, all, all))
 	}
 	return b
 }
 
-// switches reports whether the switches of a level combine what is loaded, and copy what is stored.
-type switches struct{ reduces, copies bool }
+// withSwitches returns the fewest bytes that must leave SIPs in an all-reduce of which switches do
+// a part, if at most parts SIPs take part. It is the mean of what leaves and what enters.
+//
+// A message from one SIP to another leaves once and enters once. A switch that combines what g
+// members send, and copies the result to them, does the work of 2(g-1) messages. For that g
+// messages leave and g enter, at the rate of the switch. A load alone does the work of g-1: g
+// messages leave, one enters. A store alone is the reverse. Both take more than half of the first.
+// The member that asks is one of the g. More members take less for each message that they stand
+// for.
+func (s *Solver) withSwitches(bytes int64, parts int) int64 {
+	share := 0.0 // of a link's rate, the most of any switch
+	for _, l := range s.levels {
+		if l.reduces || l.copies {
+			share = max(share, float64(l.combined)/float64(l.link))
+		}
+	}
+	g := float64(parts)
+	return int64(float64(bytes) * min(1, g/(2*(g-1)*share)))
+}
+
+// switches describes the switches of a level: whether they combine what is loaded, whether they
+// copy what is stored, and the rates of a link, in all and of what is combined or copied.
+type switches struct {
+	reduces, copies bool
+	link, combined  int64
+}
 
 // helped reports whether a switch of some level, or of one above it, lets fewer bytes move than
 // must move between memories.

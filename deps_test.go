@@ -82,8 +82,8 @@ const house = `
 	unit, internal/slab, internal/outfile, internal/near, internal/prefetch, internal/exhaustive, internal/fixedseed, internal/fewcollections, internal/browsertest;
 `
 
-// never are the rules that hold whatever the plan says: no path of imports leads from the
-// one to the other.
+// never are rules that hold in addition to the plan: no path of imports leads from the one to the
+// other.
 const never = `
 	des -> hw, machine, tl;
 	tl -> exec, hw, des, machine;
@@ -109,7 +109,7 @@ const outside = `
 // plan is house, read.
 type plan struct {
 	line map[string]int      // from the top
-	only map[string][]string // where the line says so
+	only map[string][]string // if the line lists them
 }
 
 func readPlan(t *testing.T, text string) plan {

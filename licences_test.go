@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// phrases are what a licence text says that no other one of these says.
+// phrases are texts that identify one of these licences.
 var phrases = map[string]string{
 	"MIT":          "Permission is hereby granted, free of charge",
 	"Apache-2.0":   "Apache License",

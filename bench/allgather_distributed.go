@@ -6,7 +6,7 @@ import (
 	"kernbench/dtype"
 )
 
-// allGatherDistributed gathers 64 values of every rank, which tell where they come from.
+// allGatherDistributed gathers 64 values of every rank. Each value identifies its origin.
 func allGatherDistributed(ctx context.Context, h *Host) error {
 	return h.perform(ctx, h.Algorithm, example{
 		collective: "all_gather",

@@ -81,7 +81,7 @@ func queueKernel(c *tl.Context, a tl.Args) {
 		slot, q := i%slots, int64(i/slots)
 		c.WaitUntil(full.At(slot), tl.GE, 2*q+1)
 		c.Copy(out.Slice(i*size, size), c.Local(queue.Slice(slot*size, size)))
-		c.PipeBarrier() // the item has been read before its slot is said to be empty
+		c.PipeBarrier() // the item has been read before its slot is marked empty
 		c.Notify(empty.At(slot), before, tl.SignalAdd, 2)
 	}
 	for i := range items + slots {

@@ -12,7 +12,7 @@ import (
 	"kernbench/tl"
 )
 
-// Inputs that have a name are what their formula says, in every type; integers wrap.
+// Named inputs follow their formula, in every type; integers wrap.
 func TestChosenInputs(t *testing.T) {
 	tests := []struct {
 		name string

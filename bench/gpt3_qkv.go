@@ -73,7 +73,7 @@ func gpt3QKV(ctx context.Context, h *Host) error {
 // per PE.
 func qkvKernel(c *tl.Context, a tl.Args) {
 	tokens, width, columns := a.Int(0), a.Int(1), a.Int(2)
-	// A PE's columns are one shard, which lies row by row behind those of the PEs before.
+	// A PE's columns are one shard. It lies row by row, after the shards of earlier PEs.
 	mine := func(whole tl.Ref, rows int) tl.Ref {
 		offset := int64(c.Rank()) * int64(rows*columns*a.DType.Size())
 		return c.Ref(whole.Addr+mem.Addr(offset), tl.Dims(rows, columns), a.DType)

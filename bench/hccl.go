@@ -140,8 +140,8 @@ func took(l *device.Launched) string {
 	return l.Result.Duration().String()
 }
 
-// agree compares what two buffers hold, exactly. It asks for nothing where results may be rounded
-// in different orders.
+// agree compares what two buffers hold, exactly. It checks nothing where results may be rounded in
+// different orders.
 func (t *tasks) agree(what string, got, want *Vector) error {
 	if t.h.Input != nil && t.h.program.Combines && t.h.DType.IsFloat() {
 		return nil

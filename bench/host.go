@@ -15,11 +15,11 @@ import (
 // Options are the options of all programs.
 type Options struct {
 	Algorithm string      // "": the program's own
-	NElem     int         // elements per rank; 0: as the program or the configuration says
+	NElem     int         // elements per rank; 0: as set by the program or the configuration
 	DType     dtype.Type  // Invalid: that of the program
 	Op        tl.ReduceOp // of an AllReduce
 	Seed      uint64      // of the inputs
-	Input     *Input      // what ranks contribute; nil: as the program says, as a rule by seed
+	Input     *Input      // what ranks contribute; nil: as set by the program, as a rule by seed
 	PEs       []int32     // that take part, ascending; nil: see Host.Devices
 
 	With map[string]string // the program's own options, by name

@@ -7,7 +7,7 @@ import (
 	"kernbench/tl"
 )
 
-// What is written is element for element what At says, from any element on.
+// The written elements equal those of At, from any element on.
 func TestWriterIsAt(t *testing.T) {
 	for _, typ := range dtype.Types() {
 		for _, op := range tl.ReduceOps() {

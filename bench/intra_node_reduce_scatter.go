@@ -61,7 +61,7 @@ func intraNodeReduceScatter(ctx context.Context, h *Host) error {
 	if err := errors.Join(s.grid(plan.World), h.Device.NeedAtomics()); err != nil {
 		return err
 	}
-	h.Measure() // what the library takes is said beside it
+	h.Measure() // the library's time is reported beside it
 	if err := s.prepare(plan.PEs); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (s *scatterReduce) inputs(call int) Inputs {
 	return Inputs{Seed: s.h.Seed + uint64(call), World: len(s.pes), Type: s.h.DType, Op: tl.Sum}
 }
 
-// library does all calls by an algorithm of the library and says how long they took.
+// library performs all calls by an algorithm of the library and returns their time.
 func (s *scatterReduce) library(ctx context.Context, plan *device.Plan) (unit.Time, error) {
 	var took unit.Time
 	for call := range s.calls {
@@ -168,7 +168,7 @@ func (s *scatterReduce) prepare(pes []int32) (err error) {
 // starting at rank 0.
 type scatterTimes struct{ rotated, straight, copiesRotated, copiesStraight unit.Time }
 
-// times measures what is not known yet: took is the time of the calls as they were asked for.
+// times measures the missing times. took is the time of the requested calls.
 func (s *scatterReduce) times(ctx context.Context, swizzle bool, took unit.Time) (t scatterTimes, err error) {
 	if t.straight = took; swizzle {
 		t.rotated, t.straight = took, 0

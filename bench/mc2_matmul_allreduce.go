@@ -73,7 +73,7 @@ func mc2MatmulAllReduce(ctx context.Context, h *Host) (err error) {
 		if err != nil {
 			return err
 		}
-		row := overlap{tiles: split.turns()} // fewer than were asked for, where rows do not divide
+		row := overlap{tiles: split.turns()} // fewer than requested, where rows do not divide evenly
 		run, err := x.run(ctx, split, parts{true, true}, x.c)
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"kernbench/internal/near"
 )
 
-// Program is a host program with what a listing says of it.
+// Program is a host program with its description for listings.
 type Program struct {
 	Name    string
 	Summary string // one sentence
@@ -19,8 +19,8 @@ type Program struct {
 	// "" is defaults.algorithm. Collectives reports whether it runs one at all.
 	Algorithm   string
 	Collectives bool
-	// Parallel reports whether the program runs on chosen PEs, Ranks of them unless told how many.
-	// Every program with Collectives does.
+	// Parallel reports whether the program runs on selected PEs, by default Ranks of them. Every
+	// program with Collectives does.
 	Parallel bool
 	Ranks    int // 0: as configured
 	// Combines reports whether an operation can be chosen. Every program with Collectives does.

@@ -12,8 +12,8 @@ import (
 // not stop the run.
 type bar struct {
 	w     io.Writer
-	width int   // characters of a line; 0: not known
-	total int64 // steps; 0: not known
+	width int   // characters of a line; 0: unknown
+	total int64 // steps; 0: unknown
 	from  time.Time
 	drawn time.Time // last
 	shown int       // characters of the line on the terminal

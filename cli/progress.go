@@ -14,7 +14,7 @@ import (
 // progress shows a bar on a terminal, and nothing elsewhere. Short runs show no bar.
 type progress struct {
 	w     io.Writer // nil where there is no terminal
-	width int       // characters of a line of the terminal; 0: not known
+	width int       // characters of a line of the terminal; 0: unknown
 	from  time.Time
 	phase string
 	total int64

@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// Call is one instance of a collective: what a program asked for.
+// Call is one call of a collective, with its parameters.
 type Call struct {
 	World int         // ranks that take part
 	Elems int         // elements that each rank brings (broadcast, scatter: that the root brings)

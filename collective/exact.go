@@ -8,10 +8,10 @@ import (
 	"kernbench/tl"
 )
 
-// exact is element i of part in arbitrary precision, for the few elements at which
-// float64 overflows, underflows or meets an infinity or a NaN. Sums of float64 are exact
-// in 2200 bits; products keep 2200 bits of theirs. beyond tells that all operands are finite
-// and yet the result is too large for a float64.
+// exact is element i of part in arbitrary precision, for the few elements at which float64
+// overflows, underflows or meets an infinity or a NaN. Sums of float64 are exact in 2200 bits;
+// products keep 2200 bits of theirs. beyond is true if all operands are finite and the result is
+// too large for a float64.
 func (e *Expectation) exact(part Part, i int, in func(int) []byte) (v float64, beyond bool) {
 	const precision = 2200
 	prod := e.Call.Op == tl.Prod

@@ -8,7 +8,7 @@ import (
 	_ "kernbench/internal/fixedseed"
 )
 
-// Overwrite is what comes of joining what lies before, the new, and what lies behind.
+// Overwrite equals the join of the elements before, the new ones, and the elements after.
 func TestOverwriteIsConcat(t *testing.T) {
 	h := NewHasher(1, false)
 	rapid.Check(t, func(t *rapid.T) {

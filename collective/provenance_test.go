@@ -191,7 +191,7 @@ func TestProvenanceAgainstMultisets(t *testing.T) {
 	})
 }
 
-// The hash alone must tell the multisets apart, without the explicit sets.
+// The hash alone must distinguish the multisets, without the explicit sets.
 func TestHashAgreesWithSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := NewHasher(rapid.Uint64().Draw(t, "seed"), true)

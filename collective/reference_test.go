@@ -116,7 +116,7 @@ func TestReferenceIntegers(t *testing.T) {
 	}
 }
 
-// The reference must be as good as Error says, against arbitrary precision.
+// The reference must be within Error of a result in arbitrary precision.
 func TestReferenceError(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		world := rapid.IntRange(1, 40).Draw(rt, "world")

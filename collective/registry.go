@@ -31,7 +31,7 @@ type Collective struct {
 	// Parts appends the contributors of rank's output, in order and complete.
 	Parts func(dst []Part, c Call, rank int) []Part
 
-	// Size is the numerator of algbw, where it is not what Bytes says otherwise. Nil: it is.
+	// Size is the numerator of algbw, if it differs from that of Bytes. Nil: it does not.
 	Size func(c Call) unit.Bytes
 
 	// Demand is the fewest bytes that any algorithm must move between ranks, all ranks
@@ -41,7 +41,7 @@ type Collective struct {
 	// BusFactor turns algbw into busbw for n ranks, as nccl-tests defines it.
 	BusFactor func(n int) float64
 
-	// What follows says no more of the meaning. It is here so that no other package has a list of
+	// The fields below do not define the meaning. It is here so that no other package has a list of
 	// collectives.
 
 	NCCL       string   // its name in nccl-tests; "": Name

@@ -34,7 +34,7 @@ type Set struct {
 	Key, Value string
 }
 
-// Sets lists what an entry says of its own, in the order of its keys.
+// Sets lists the settings of an entry, in the order of its keys.
 func (a *Algorithm) Sets() []Set {
 	var all []Set
 	v := reflect.ValueOf(a).Elem()

@@ -36,7 +36,7 @@ func MakeKey(p Phase, component uint32, sequence uint8, counter uint32) Key {
 		Key(component)<<(sequenceBits+counterBits) | Key(sequence)<<counterBits | Key(counter&(1<<counterBits-1))
 }
 
-// Event says that at Time something concerns Target. What, is between poster and owner.
+// Event is an event at a Time that concerns Target. The poster and the owner define its meaning.
 type Event struct {
 	Time   unit.Time
 	Key    Key

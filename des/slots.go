@@ -11,7 +11,7 @@ const (
 
 // slots hold the events beyond the window.
 type slots struct {
-	edge     uint64    // number of the 256 ps behind those that the window is, or is in
+	edge     uint64    // number of the 256 ps after those of the window
 	instants row       // the picoseconds of those 256, when they have more than few events
 	wheel    row       // the 256 times 256 ps from edge on, by the last digit of their number
 	ages     [ages]row // what is later: where its number differs from edge first, by that digit
@@ -37,7 +37,8 @@ func (q *slots) put(e *Event) {
 	q.add(r, k, e)
 }
 
-// advance moves edge behind the next slot of the wheel that has events, and takes it; 0 is none.
+// advance moves edge after the next slot of the wheel that has events, and takes that slot; 0:
+// none.
 func (q *slots) advance() uint32 {
 	const never = ^uint64(0)
 	for {
@@ -92,7 +93,7 @@ func (q *slots) crowd(s uint32) {
 	q.crowded = true
 	b, end := (s-1)/places, s
 	for b != 0 {
-		// The block after the next one is asked for meanwhile: it was written long ago.
+		// The block after the next one is prefetched meanwhile: it was written long ago.
 		q.prefetchBlock(*q.link(*q.link(b)))
 		for i := b*places + 1; i < end; i++ {
 			e := &q.events[i]

@@ -131,7 +131,7 @@ func unpack(to, from []Event, words []uint64, number uint64) bool {
 	return tied
 }
 
-// untie puts events in order whose words have only numbers to tell them apart.
+// untie sorts events whose words differ only in their numbers.
 func untie(s []Event, words []uint64, number uint64) {
 	for from, i := 0, 1; from < len(s); i++ {
 		if i == len(s) || words[i]^words[from] > number {

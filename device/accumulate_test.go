@@ -66,7 +66,7 @@ func TestAccumulate(t *testing.T) {
 	}
 }
 
-// Who has no room for wide copies is told what they are for.
+// If wide copies do not fit, the error explains their purpose.
 func TestAccumulateWithoutRoom(t *testing.T) {
 	c := open(t, "defaults.accumulate=f32", "cube.hbm.capacity_per_pe=4096")
 	x := swallowed(t, c, 1024, dtype.BF16)

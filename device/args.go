@@ -19,10 +19,10 @@ type arguments struct {
 
 	outs          []*Tensor       // of Into
 	rootRank      *int            // of Root
-	outAt         map[int32]Shard // shards of outs by PE, once asked for
+	outAt         map[int32]Shard // shards of outs by PE, made on first use
 	outReplicated bool
 
-	shards     []Shard // of lead, in the order of PEs, once asked for
+	shards     []Shard // of lead, in the order of PEs, made on first use
 	replicated bool
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Call is one collective that a launch performed, with the inputs of a judge.
 type Call struct {
-	Title      string // how reports tell it from others of one launch; "": it was alone
+	Title      string // its name in reports, if the launch has several; "": it was alone
 	Turn       int32  // number of its turns, where programs of streams performed it; 0: none did
 	Plan       *Plan
 	Collective *collective.Collective
@@ -58,7 +58,7 @@ func (g *CallGroup) Out(rank int) mem.Addr {
 // Perform runs the algorithm of a plan on tensors. With rank_level: pe there is one per SIP, whose
 // shards are the contributions. With rank_level: sip there is one per SIP in the order of SIPs, and
 // shard k is combined with shard k of the others. Results replace the contributions, unless the
-// option Into says where they go.
+// option Into sets their place.
 //
 // An algorithm that works on a symmetric window gets a new one of zeros, which is freed when
 // Perform returns.

@@ -40,7 +40,7 @@ type Config struct {
 	// Contributed is called with the contributions of a group while they are in memory. It reports
 	// whether a copy must be kept in the group. Nil: it must.
 	Contributed func(c *Call, g *CallGroup, in func(rank int) []byte) (keep bool, err error)
-	// Given is the algorithm of all plans, whatever name they ask for; nil: the one of that name.
+	// Given is the algorithm of all plans, for any name; nil: the algorithm of the plan's name.
 	Given *Given
 	// Fresh is called with the new memory of a window, on each member: zeros, whatever was there
 	// before. It may be nil.

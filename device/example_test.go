@@ -13,7 +13,7 @@ import (
 	"kernbench/tl"
 )
 
-// A tensor over the PEs of one cube, a kernel on each, and what it left behind.
+// A tensor over the PEs of one cube, a kernel on each, and the result.
 func Example() {
 	topo := conf.DefaultTopology()
 	m, err := machine.Build(topo)

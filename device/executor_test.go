@@ -32,7 +32,7 @@ func openRow(t *testing.T, x exec.Executor, cs ...exec.Capability) *device.Conte
 	return c
 }
 
-// What an executor lacks is refused before it is asked for, by its name.
+// A feature that an executor lacks is refused by its name, before the executor is called.
 func TestExecutorsThatLackSomething(t *testing.T) {
 	nothing := func(*tl.Context, tl.Args) {}
 	withTasks := func(c *device.Context) error {

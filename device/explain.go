@@ -17,7 +17,7 @@ type RaceSide struct {
 type Explanation struct {
 	Names  [2]string // of both sides, the short form; "": as the judge calls it
 	Calls  [2]string // that made the sides run; "": none is known
-	Remedy string    // "": as the judge says
+	Remedy string    // "": that of the judge
 }
 
 // Explainer explains hazards of one launch. It returns nil if the launch has no such sides.

@@ -48,7 +48,7 @@ func (c *Context) installGiven() (*Plan, error) {
 	if err := c.needs(g.Algorithm.Name, g.Algorithm, g.Windows != nil); err != nil {
 		return nil, err
 	}
-	cfg.Accumulate = "same" // the program says itself what types partial sums have
+	cfg.Accumulate = "same" // the program sets the types of partial sums
 	cfg.NSlots, cfg.RingSlots, cfg.SlotSize = g.Slots, "none", unit.Bytes(g.SlotBytes)
 	p := &Plan{Name: cfg.Name, Algorithm: g.Algorithm, Topology: ownWiring, Config: cfg, World: len(g.Wiring), Wiring: g.Wiring}
 	pes := c.cfg.PEs

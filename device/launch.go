@@ -87,7 +87,7 @@ func (c *Context) LaunchGroups(ctx context.Context, name string, k tl.Kernel, ri
 	return c.launch(ctx, &launch.Launch{Name: name, Kernel: k, Groups: groups, Ring: ring})
 }
 
-// launch starts what says where a kernel runs, in the memory of this device.
+// launch starts a kernel as a Launch describes it, in the memory of this device.
 func (c *Context) launch(ctx context.Context, l *launch.Launch) (*Launched, error) {
 	name, groups := l.Name, l.Groups
 	if c.cfg.Executor == nil {

@@ -107,7 +107,7 @@ func installed(t testing.TB, c *device.Context, name string, world int) *device.
 	return must(c.InstallIPCQ(name, device.Install{World: world}))(t)
 }
 
-// Separate results lie where they were asked for, and contributions stay.
+// Separate results are in the requested place, and contributions are unchanged.
 func TestSeparateResults(t *testing.T) {
 	ctx := context.Background()
 	tests := []struct {
@@ -158,7 +158,7 @@ func TestOldResultsAreForgotten(t *testing.T) {
 	installed(t, c, "device_test_gather", 4)
 	must(c.Launch(ctx, "device_test_gather", x, device.Into(y)))(t)
 	got := must(y.Read())(t)
-	if want := append(ramp(12), 12, 0, 1); !slices.Equal(got[:15], want) { // what is behind a result stays
+	if want := append(ramp(12), 12, 0, 1); !slices.Equal(got[:15], want) { // elements after a result are unchanged
 		t.Fatalf("got %v, want %v", got[:15], want)
 	}
 	installed(t, c, "device_test_gather_nothing", 4)

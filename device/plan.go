@@ -18,7 +18,7 @@ import (
 
 // Plan is an algorithm made ready to run: its configuration, its ranks and their rings.
 type Plan struct {
-	Name      string // as asked for
+	Name      string // as requested
 	Algorithm *algorithm.Algorithm
 	Config    conf.Resolved
 	World     int

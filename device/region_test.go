@@ -8,7 +8,7 @@ import (
 	"kernbench/mem"
 )
 
-// An address is told by what lies there, else by what lay there last.
+// An address is named by the object there, else by the last object that was there.
 func TestRegion(t *testing.T) {
 	c, team, w := pair(t)
 	x := must(c.Zeros(1, 16, dtype.F32, device.DPPolicy{PE: device.ColumnWise, NumCubes: 1}))(t).Named("x")

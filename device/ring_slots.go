@@ -9,10 +9,10 @@ import (
 	"kernbench/tl"
 )
 
-// mostRingSlots is the most that a configuration can ask for, as of n_slots.
+// mostRingSlots is the largest value of a configuration, as of n_slots.
 const mostRingSlots = 4096
 
-// ringSlots gives the rings of some directions slots of their own, as the setting ring_slots says.
+// ringSlots sets the slots of the rings of some directions, by the setting ring_slots.
 func (p *Plan) ringSlots() error {
 	if text := p.Config.RingSlots; text == "" || text == "none" {
 		return nil

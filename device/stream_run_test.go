@@ -103,8 +103,8 @@ func TestReduceScatterOnStreams(t *testing.T) {
 	})
 }
 
-// Streams of two PEs that take turns over words and events; what they leave behind is there
-// for the host, and for the launch after.
+// Streams of two PEs that take turns over words and events; their results are there for the host,
+// and for the launch after.
 func TestStreamsTakeTurns(t *testing.T) {
 	everywhere(t, func(t *testing.T, c *device.Context) {
 		ctx := context.Background()

@@ -61,7 +61,7 @@ func record(t testing.TB, sets ...string) (*device.Context, *recorder) {
 	return openOn(t, r, topo, ccl), r
 }
 
-// tell writes a batch down, one operation to a line.
+// tell prints a batch, one operation to a line.
 func tell(b *launch.Batch) string {
 	var out strings.Builder
 	for _, s := range b.Streams {
@@ -89,7 +89,7 @@ func tell(b *launch.Batch) string {
 
 func idle(*tl.Context, tl.Args) {}
 
-// What a program asks of its streams reaches the executor, in order, with its source lines.
+// The operations that a program queues reach the executor, in order, with their source lines.
 func TestStreamsBecomeABatch(t *testing.T) {
 	c, rec := record(t)
 	team := must(c.NewTeam("pair", []int32{5, 0}))(t)

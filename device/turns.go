@@ -18,7 +18,7 @@ var ErrTurns = errors.New("turns of a collective refused")
 // (tl.Turn).
 type Performed struct {
 	ID         int32  // of its turns
-	Title      string // how reports tell it from others
+	Title      string // its name in reports
 	Algorithm  *algorithm.Algorithm
 	Collective string          // what it performed, by name in package collective
 	Call       collective.Call // Labels has those of its turns

@@ -27,7 +27,7 @@ type sums struct {
 	c    *device.Context
 	x    *device.Tensor
 	ids  [2]int32
-	turn func(t *tl.Turn) *tl.Turn // what a rank says of itself; nil: it says nothing
+	turn func(t *tl.Turn) *tl.Turn // changes a rank's turn; nil: it takes none
 }
 
 const sumRanks, sumElems = 4, 3
@@ -217,7 +217,7 @@ func TestTurnsOfAFailedLaunch(t *testing.T) {
 	}
 }
 
-// Without data the calls are told, and there is nothing to judge.
+// Without data the calls are recorded, and there is nothing to judge.
 func TestTurnsWithoutData(t *testing.T) {
 	var titles []string
 	c := openJudged(t, nil, func(c *device.Call) error {

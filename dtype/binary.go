@@ -75,7 +75,7 @@ func binaryRef(op BinaryOp, t Type, dst, a, b []byte) {
 // BinaryScalar writes a op s to dst, element by element. The scalar is not squeezed into t. For
 // F16, BF16 and F32 it is rounded to float32, the operation is done there, and its result is
 // rounded to t. For an integer type s is truncated to an int64, and the result wraps. So dividing
-// i8 by 1000 or f16 by 100000 does what it says.
+// i8 by 1000 or f16 by 100000 uses that factor.
 func BinaryScalar(op BinaryOp, t Type, dst, a []byte, s float64) {
 	count("BinaryScalar", t, dst, a)
 	if op >= numBinaryOps {

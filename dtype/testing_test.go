@@ -71,7 +71,7 @@ func values(t Type, b []byte) []float64 {
 	return v
 }
 
-// same is equality that takes NaN for NaN and tells −0 from +0.
+// same is equality in which NaN equals NaN and −0 differs from +0.
 func same(x, y float64) bool {
 	return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
 }

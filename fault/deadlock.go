@@ -19,9 +19,9 @@ type Blocked struct {
 	Occupancy int   // messages in the ring it waits on
 	Slots     int
 
-	// Of a wait for a control word: what it is called, what it holds and what it should. Peers
-	// are those who could still change it. Without Want, Word says all of what it waits for:
-	// an event of a stream, the other launches of a group.
+	// Of a wait for a control word: what it is called, what it holds and what it should. Peers are
+	// those who could still change it. Without Want, Word describes the whole wait: an event of a
+	// stream, the other launches of a group.
 	Word     string
 	Held     int64
 	Unsigned bool   // Held has all 64 bits
@@ -208,7 +208,7 @@ func missing(blocked []Blocked, lives func(block int) bool, rankOf func(int) int
 	return "", nil
 }
 
-// Extent says how much of the launch, or of the run of streams, cannot go on.
+// Extent describes how much of the launch, or of the run of streams, cannot continue.
 func (d *Deadlock) Extent() string {
 	switch {
 	case d.Streams > 0:

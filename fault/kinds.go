@@ -8,7 +8,7 @@ type Fault interface {
 	fault()
 }
 
-// Is reports whether something that a kernel did wrong is behind err.
+// Is reports whether err wraps a fault of a kernel.
 func Is(err error) bool {
 	_, ok := errors.AsType[Fault](err)
 	return ok

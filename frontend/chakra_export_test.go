@@ -32,7 +32,7 @@ func sourceOf(t *testing.T, traces []*chakra.Trace) *frontend.Source {
 	return &s
 }
 
-// traced exports a program as traces and returns what is found when they are read again. Change
+// traced exports a program as traces and returns the findings when they are read again. Change
 // changes a trace before it is written.
 func traced(t *testing.T, source string, change func(rank int, x *chakra.Trace)) *frontend.Verdict {
 	t.Helper()

@@ -15,7 +15,7 @@ type Choice struct {
 	Runtime string      `json:"runtime"`
 	Dialect string      `json:"dialect"`
 	File    string      `json:"file"`    // "": none, and its default algorithm runs
-	Warning string      `json:"warning"` // what is wrong with the file for this call
+	Warning string      `json:"warning"` // why the file is wrong for this call
 	Others  []Candidate `json:"others"`  // files that it does not take
 }
 

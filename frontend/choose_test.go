@@ -7,8 +7,8 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// A plan of MSCCL++ that fits a call of another operator is taken, and computes a sum: that is
-// told.
+// A plan of MSCCL++ that fits a call of another operator is taken, and computes a sum. A warning
+// reports that.
 func TestOperatorOfACallIsNotCompared(t *testing.T) {
 	const gpu = `{"id":0,"input_chunks":1,"output_chunks":1,"scratch_chunks":0,"threadblocks":[],"channels":[],"remote_buffers":[],"semaphores":[]}`
 	data := []byte(`{"name":"one","collective":"allreduce","protocol":"Simple","inplace":true,"gpus":[` + gpu + `]}`)
@@ -26,7 +26,7 @@ func TestOperatorOfACallIsNotCompared(t *testing.T) {
 	}
 }
 
-// One runtime loads four files of the world's size: a fifth that fits is of no use.
+// One runtime loads four files for a number of ranks. A fifth that fits is not loaded.
 func TestFilesThatAreLoaded(t *testing.T) {
 	var sources []Source
 	add := func(name, attributes string) {

@@ -7,8 +7,8 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Warned is a program with more blocks than multiprocessors, and none with as many. Where the
-// machine is not known, only a verdict speaks of another one.
+// A program with more blocks than multiprocessors gets a warning, and one with as many does not. If
+// the machine is unknown, only a verdict mentions an A100.
 func TestCrowded(t *testing.T) {
 	for _, c := range []struct {
 		blocks, sms   int

@@ -44,8 +44,8 @@ type xmlStep struct {
 	HasDep int    `xml:"hasdep,attr"`
 }
 
-// floatRun carries out a file with whole messages and returns whether every output is what the
-// collective says. Root is that of broadcast and reduce.
+// floatRun executes a file with whole messages and reports whether every output is that of the
+// collective. Root is that of broadcast and reduce.
 func floatRun(text []byte, root int, rng *rand.Rand) bool {
 	var a xmlAlgo
 	if xml.Unmarshal(text, &a) != nil || len(a.GPUs) != a.N {

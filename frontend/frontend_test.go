@@ -51,7 +51,7 @@ func TestHangAboveASize(t *testing.T) {
 	for _, r := range v.Hang.Repairs {
 		whats = append(whats, r.What)
 	}
-	// Instances: 16 of them make of 128 MiB what 8 MiB is for one.
+	// Instances: for 16 of them, 128 MiB are what 8 MiB are for one.
 	if want := []string{"order", "instances", "depth", "protocol", "range"}; !slices.Equal(whats, want) {
 		t.Errorf("repairs %v, want %v", v.Hang.Repairs, want)
 	}
@@ -60,7 +60,7 @@ func TestHangAboveASize(t *testing.T) {
 	}
 }
 
-// Ranks of a ring that all receive first wait for ever. Another order is the only repair: no size,
+// Ranks of a ring that all receive first wait forever. Another order is the only repair: no size,
 // depth or protocol helps. If ranks send what they have just received, no order is right.
 func TestSendsBeforeReceivesThatBlock(t *testing.T) {
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func TestSendsBeforeReceivesThatBlock(t *testing.T) {
 	}
 }
 
-// A step that moves goes before the nops of the one that blocks, too: they hand it dependencies.
+// A step that moves also goes before the nops of the one that blocks, since these belong to it.
 func TestMovesGoBeforeNops(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`<algo name="x" proto="Simple" nchannels="1" nchunksperloop="16" ngpus="2" coll="alltoall" inplace="0">` + "\n")
@@ -151,7 +151,7 @@ func TestRangeAndDepthAvoidTheHang(t *testing.T) {
 	if v := Judge(exchange(8, "Simple", `maxBytes="8388608"`), Options{}); !v.OK() || v.Hang == nil || v.Hang.InRange {
 		t.Errorf("maxBytes: verdicts %v, hang %+v; want OK with a hang out of range", v.Verdicts, v.Hang)
 	}
-	// All of a range that begins above the size hangs, and no smaller range helps.
+	// A range that begins above the size hangs throughout, and no smaller range helps.
 	v := Judge(exchange(8, "Simple", `minBytes="16777217"`), Options{})
 	if v.Hang == nil || v.Hang.Ends != 8<<20 || !v.Hang.InRange || v.Verdicts[0] != plan.Deadlock {
 		t.Errorf("minBytes: verdicts %v, hang %+v; want one above 8 MiB", v.Verdicts, v.Hang)
@@ -166,8 +166,8 @@ func TestRangeAndDepthAvoidTheHang(t *testing.T) {
 	}
 }
 
-// Rank 0 sends chunks 0 and 1, and gets them back behind themselves. Whole messages do so in order.
-// Cut into one for each chunk, the first comes back into chunk 1 before it is sent.
+// Rank 0 sends chunks 0 and 1, and gets them back one chunk further on. Whole messages do so in
+// order. Cut into one for each chunk, the first comes back into chunk 1 before it is sent.
 func TestRaceOfSplitMessages(t *testing.T) {
 	step := func(op string, dst int) string {
 		return fmt.Sprintf("<step s=\"0\" type=\"%s\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"%d\" cnt=\"2\" "+
@@ -192,7 +192,7 @@ func TestRaceOfSplitMessages(t *testing.T) {
 	}
 }
 
-// What only one use shows says which it is: a program that sums in place and not out of place.
+// A finding of only one use names the use: a program sums in place and not out of place.
 func TestFindingsSayTheUse(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`<algo name="x" proto="LL" nchannels="1" nchunksperloop="1" ngpus="2" coll="allreduce" inplace="1" outofplace="1">`)
@@ -235,7 +235,7 @@ func TestFindTellsFormatsByContent(t *testing.T) {
 	}
 }
 
-// A file of no known format is rejected by name: text in UTF-16 is told from what is no program.
+// A file of no known format is rejected by name. Text in UTF-16 has its own message.
 func TestNoKnownFormat(t *testing.T) {
 	for _, c := range []struct{ data, want string }{
 		{"\xff\xfe<\x00a\x00", "found UTF-16 text, want UTF-8"},

@@ -58,7 +58,7 @@ func (d Depths) String() string {
 	return fmt.Sprintf("least depth %d for whole messages, %d for split ones; %s", d.Whole, d.Split, has)
 }
 
-// search carries out a program for calls of several sizes, without data.
+// search executes a program for calls of several sizes, without data.
 type search struct {
 	program *plan.Program
 	options Options
@@ -118,7 +118,7 @@ func (s *search) hang() (h *Hang) {
 		}
 		st := judge.Finishes(p)
 		if st == nil {
-			h = nil // what hangs below the range is of no interest
+			h = nil // a hang below the range is irrelevant
 			continue
 		}
 		if h == nil {

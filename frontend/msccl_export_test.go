@@ -11,7 +11,7 @@ import (
 	"kernbench/lab/run"
 )
 
-// exported records an algorithm and makes MSCCL XML of it.
+// exported records an algorithm and makes MSCCL XML from it.
 func exported(algorithm string, ranks, channels int) (*frontend.Exported, error) {
 	f, err := run.Record(context.Background(), run.Spec{Algorithm: algorithm, Ranks: ranks, NElem: 4 * ranks})
 	if err != nil {
@@ -25,7 +25,8 @@ func exported(algorithm string, ranks, channels int) (*frontend.Exported, error)
 	return nil, errors.New("no format msccl")
 }
 
-// Each of these becomes a file that is right when it is read again, for every number of channels.
+// Each of these becomes a file that is judged right when it is read again, for every number of
+// channels.
 func TestExport(t *testing.T) {
 	for _, name := range []string{
 		"ring_allreduce_chunked", "tree_allreduce", "halving_doubling_allreduce", "direct_allreduce", "hierarchical_allreduce",
@@ -52,7 +53,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// A ring becomes what a person would write: one block for each rank and channel, and no step more
+// A ring becomes a file as written by hand: one block for each rank and channel, and no more steps
 // than the algorithm has.
 func TestExportedRingIsFused(t *testing.T) {
 	e, err := exported("ring_allreduce_chunked", 4, 2)
@@ -68,7 +69,7 @@ func TestExportedRingIsFused(t *testing.T) {
 	}
 }
 
-// What cannot be said is refused with a reason.
+// A program that the format cannot express is refused with a reason.
 func TestExportRefuses(t *testing.T) {
 	for _, c := range []struct{ algorithm, want string }{
 		{"window_barrier", "no collective barrier"},

@@ -111,7 +111,7 @@ func (s *search) instances(h *Hang) int {
 func (s *search) reorder() []string {
 	sizes := s.sizes()
 	largest := s.plan(sizes[len(sizes)-1])
-	moves := map[[2]int][]int{} // rank, block: Index of each step that goes behind the next one
+	moves := map[[2]int][]int{} // rank, block: Index of each step that moves after the next one
 	var order [][2]int
 	const rounds = 8
 	for range rounds {
@@ -178,13 +178,13 @@ func stepsTo(before int, s *plan.Step) string {
 	return fmt.Sprintf("step %d (%s)", s.Index, s.Op)
 }
 
-// sendsNext reports whether the step behind the one that waits is a send without a receive.
+// sendsNext reports whether the step after the waiting one is a send without a receive.
 func sendsNext(p *plan.Plan, w *judge.Waiter) bool {
 	_, next := stepPair(p.Ranks[w.Rank].Blocks[w.Index].Steps, w.Step)
 	return next != nil && next.Send != plan.None && next.Take == plan.None
 }
 
-// stepPair is the step of an Index and the one behind it.
+// stepPair returns the step of an Index and the next one.
 func stepPair(steps []plan.Step, index int) (late, next *plan.Step) {
 	for i := range steps {
 		if steps[i].Index == index {
@@ -194,7 +194,7 @@ func stepPair(steps []plan.Step, index int) (late, next *plan.Step) {
 	return late, next
 }
 
-// ordered is a plan in which steps have changed places with the ones behind them. Steps keep their
+// ordered returns a plan in which steps have changed places with the next ones. Steps keep their
 // Index, by which others wait for them.
 func ordered(p *plan.Plan, moves map[[2]int][]int) *plan.Plan {
 	q := *p

@@ -90,7 +90,7 @@ func readFile(name string) ([]byte, error) {
 	return data, err
 }
 
-// Read reads the program. Without one the findings say why.
+// Read reads the program. If it returns none, the findings have the reason.
 func (s *Source) Read() (*plan.Program, []plan.Finding) {
 	if s.Dialect == nil {
 		text := "no known format; known are " + known()

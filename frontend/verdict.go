@@ -8,16 +8,16 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Options are what a user says about programs.
+// Options are the user's settings for programs.
 type Options struct {
 	Root  int           // 1 + the root; 0: found in the program
-	Depth int           // messages that a channel holds; 0: as the protocol has it
-	Want  *plan.Formula // what outputs must hold, in place of what the collective says
+	Depth int           // messages that a channel holds; 0: as set by the protocol
+	Want  *plan.Formula // the expected outputs, instead of the collective's result
 
 	// Packet is the bytes of data in a packet of MSCCL++: 8 for LL16, 4 for LL8; 0: as for LL16.
 	Packet int
 
-	// SMs is the multiprocessors of a GPU of the machine; 0: not known.
+	// SMs is the multiprocessors of a GPU of the machine; 0: unknown.
 	SMs int
 
 	// Host is the ranks of a host: channels between hosts go over a network. 0: all ranks share
@@ -131,7 +131,7 @@ func Judge(s *Source, o Options) *Verdict {
 	return v
 }
 
-// found lists the findings of the calls. One that not every use shows says in which it is. A larger
+// found lists the findings of the calls. One that only some uses show names these uses. A larger
 // call adds the verdicts that smaller ones do not have.
 func (v *Verdict) found() (out []plan.Finding) {
 	everywhere := func(f plan.Finding) bool {

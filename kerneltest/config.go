@@ -14,7 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// None as Config.Collective says that a kernel performs no collective.
+// None as Config.Collective means that a kernel performs no collective.
 const None = "none"
 
 // Config describes runs of one kernel on a few ranks. Zero fields take the values named
@@ -56,7 +56,7 @@ type Config struct {
 
 	Executors []string     // by name: mock and sim; functions that perform one schedule take the first
 	Schedules int          // random schedules that Run performs besides the executor's own: none, or 8 where atomics return values
-	Seed      uint64       // the only schedule to perform: all that Schedules says, or the executor's own
+	Seed      uint64       // the only schedule to perform; 0: those of Schedules and the executor's own
 	Order     mem.Ordering // of what ranks do to each other's memory: PutSignal
 	Multimem  bool         // ranks are SIPs on a switch that reduces and copies
 	NoAtomics bool         // no fetch_add and compare_swap on words of other PEs: all
@@ -64,7 +64,7 @@ type Config struct {
 	History   *history.Log // account of memory for a judge of races of your own, in one schedule: none
 }
 
-// complete fills in what Config does not say and checks the rest.
+// complete sets the defaults of Config and checks the other fields.
 func (cfg *Config) complete() error {
 	if cfg.World == 0 {
 		cfg.World = len(cfg.Inputs)

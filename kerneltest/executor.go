@@ -38,7 +38,7 @@ func (cfg *Config) open(row *exec.Row, log *oplog.Log) (exec.Executor, error) {
 	})
 }
 
-// machines are those that tests have asked for, by their settings. They are read only.
+// machines are the machines of earlier tests, by their settings. They are read-only.
 var machines sync.Map
 
 // machine is one SIP of cubes with eight PEs each, as few as hold the ranks.

@@ -49,7 +49,7 @@ func (cfg *Config) grid(t *topology.Topology) topology.Grid {
 	return topology.Grid{W: cfg.W, H: cfg.H}
 }
 
-// place lays results and the window behind the shards, at one offset on all ranks.
+// place puts results and the window after the shards, at the same offset on all ranks.
 func (cfg *Config) place(g *launch.Group) error {
 	a := &g.Args
 	at := aligned(int64(a.NElem * a.DType.Size()))

@@ -11,7 +11,7 @@ import (
 	"kernbench/tl/launch"
 )
 
-// Outcome is what a run left behind.
+// Outcome is the result of a run.
 type Outcome struct {
 	Outputs [][]float64       // each rank's shard, or its result apart
 	In, Out [][]byte          // each rank's shard before, and Outputs as they lie in memory
@@ -20,7 +20,7 @@ type Outcome struct {
 	Result  launch.Result
 	Window  *mem.Window // of Config.Layout, with the control words as the run left them
 
-	Operation func(id int32) string // the operation behind an opaque element, with its place
+	Operation func(id int32) string // the operation that made an opaque element, with its place
 	Overflow  string                // the first operation that made an infinity or a NaN of finite operands
 }
 

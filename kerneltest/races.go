@@ -43,7 +43,7 @@ type memory struct {
 	args tl.Args
 }
 
-// watch is a kernel that remembers what it was told.
+// watch is a kernel that records its calls.
 func (m *memory) watch(k tl.Kernel) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		m.mu.Lock()

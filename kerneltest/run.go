@@ -130,8 +130,8 @@ func (cfg *Config) seeds(row *exec.Row) []uint64 {
 	return seeds
 }
 
-// judge performs one schedule and says what is wrong with it, and whether it has atomics. First is
-// the outcome of another schedule, or nil.
+// judge performs one schedule and returns its failure, and whether it has atomics. First is the
+// outcome of another schedule, or nil.
 func (cfg *Config) judge(k tl.Kernel, what *collective.Collective, first *Outcome) (o *Outcome, atomics bool, err error) {
 	o, rep, err := observeRaces(k, *cfg)
 	if err == nil {

@@ -64,7 +64,7 @@ func (a *Allocator) firstFrom(off, n int64) (int64, bool) {
 	return first, a.capacity-first >= n
 }
 
-// runAt is the index of the first free run below the top that ends behind an offset.
+// runAt returns the index of the first free run below the top that ends after an offset.
 func (a *Allocator) runAt(off int64) int {
 	i, _ := slices.BinarySearchFunc(a.free, off, func(r run, o int64) int { return cmp.Compare(r.off+r.n-1, o) })
 	return i

@@ -9,7 +9,7 @@ import (
 // Bar is a value with its name.
 type Bar struct {
 	Name  string
-	Value float64 // 0: none, and Label says why
+	Value float64 // 0: none, and Label has the reason
 	Label string  // of the value; "": as the axis labels it
 	Role  Role
 	Limit float64 // that the value must keep: a black mark; 0: none

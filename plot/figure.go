@@ -57,5 +57,5 @@ type Figure struct {
 // Crossing is where the best curve changes.
 type Crossing struct {
 	At       XY
-	From, To string // the best before, and behind
+	From, To string // the best before, and after
 }

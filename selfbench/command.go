@@ -22,7 +22,7 @@ const (
 // cost is what one process took.
 type cost struct {
 	wall, user time.Duration
-	memory     int64 // most that was resident; 0 where the system does not say
+	memory     int64 // most that was resident; 0 if the system does not report it
 	stdout     string
 }
 

@@ -50,7 +50,7 @@ const (
 	lastSizes      = 3
 
 	// clockTick is the largest distance, in seconds, of two readings of the CPU time between which
-	// a run seems to take nothing. A shorter time says nothing about growth.
+	// a run seems to take nothing. A shorter time does not show growth.
 	clockTick = 0.02
 )
 

@@ -40,7 +40,7 @@ func (empty) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, erro
 	return res, nil
 }
 
-// emptyCore answers a directed receive with what was asked for.
+// emptyCore answers a directed receive with a tensor of the requested shape and type.
 type emptyCore struct {
 	ring *tl.Ring
 	sent *int64

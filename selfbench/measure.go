@@ -23,8 +23,8 @@ type Spec struct {
 	Program string        // that is kernbench; this process's own
 
 	Version  string         // of kernbench, for the table
-	Command  string         // that asked for it, for the table
-	Progress func(Progress) // is told how far it is
+	Command  string         // of the measurement, for the table
+	Progress func(Progress) // gets the progress
 }
 
 // Progress is how far a measurement is.
@@ -134,7 +134,7 @@ func later(w *work) int {
 	return 0
 }
 
-// chosen are the rows that are asked for, in the order of the table.
+// chosen returns the selected rows, in the order of the table.
 func chosen(s Spec) ([]*work, error) {
 	all := works(s.Short)
 	if len(s.Only) == 0 {

@@ -67,7 +67,7 @@ func (s *stock) sum() int64 { return s.stacks + s.rings + s.others }
 func (s *stock) take() {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what the profile says is known at the end of the collection before
+	runtime.GC() // a profile shows the state at the end of the previous collection
 	runtime.ReadMemStats(&m)
 	s.stacks = int64(m.StackInuse)
 	known := int64(0)

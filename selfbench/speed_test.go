@@ -118,7 +118,7 @@ func TestOutcomeOf(t *testing.T) {
 	}
 }
 
-// A row that takes too long says so, with the runs that ended; one that fails says why.
+// A row that takes too long has a note and the runs that ended. One that fails has the reason.
 func TestMeasureRow(t *testing.T) {
 	runs := 0
 	w := &work{name: "row", figures: []Figure{{What: wallTime}}}
@@ -205,7 +205,7 @@ func TestInside(t *testing.T) {
 			slices.ContainsFunc(values, func(v float64) bool { return v < 0 || math.IsNaN(v) }) {
 			t.Errorf("%s: %v, %v", w.name, values, err)
 		}
-		// Rings are told from the rest by the names of the functions that make them.
+		// Rings are recognized by the names of the functions that make them.
 		if i := slices.IndexFunc(w.figures, func(f Figure) bool { return f.What == ringBytes }); i >= 0 && values[i] == 0 {
 			t.Errorf("%s: no function that makes rings was seen", w.name)
 		}

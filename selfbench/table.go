@@ -12,7 +12,7 @@ import (
 type Table struct {
 	Origin
 	Command string `json:"command"`
-	Runs    int    `json:"runs"` // of each row, unless it says otherwise
+	Runs    int    `json:"runs"` // of each row, unless it has its own number
 	Rows    []Row  `json:"rows"`
 
 	Compared string  `json:"compared_with,omitempty"` // file whose figures stand beside these
@@ -42,7 +42,7 @@ type Row struct {
 	Err error `json:"-"` // that a command ended with, other than by the limit of time
 }
 
-// Outcome is what a command said of its simulation. How fast it is must not show in the time.
+// Outcome is the result of a command's simulation. The speed of kernbench must not change it.
 type Outcome struct {
 	Simulated string `json:"simulated_time"`
 	Messages  int64  `json:"messages"`

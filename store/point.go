@@ -36,7 +36,7 @@ type Point struct {
 	Estimated     bool     `json:"estimated"`      // from smaller sizes, not measured
 	EstimateError *float64 `json:"estimate_error"` // of the same estimate at the largest measured size, relative; nil: unknown
 
-	Bound *Bound `json:"bound"` // nil: not asked for
+	Bound *Bound `json:"bound"` // nil: not requested
 }
 
 // Bound is how fast the call of a point could have been.

@@ -30,7 +30,7 @@ func (s *Store) Begin(r Run) (int64, error) {
 	return id, s.explain(err)
 }
 
-// Finish records that a run came to its end.
+// Finish records that a run ended.
 func (s *Store) Finish(id int64, at time.Time) error {
 	_, err := s.db.Exec("UPDATE run SET finished = ? WHERE id = ?", stamp(at), id)
 	return s.explain(err)

@@ -259,7 +259,7 @@ func TestProcessesShareAFile(t *testing.T) {
 	}
 }
 
-// write puts points, and says of each that it is put.
+// write puts points, and prints a line for each.
 func write(t *testing.T, dir, name string) {
 	s := opened(t, filepath.Join(dir, "x.db"))
 	run := begun(t, s)

@@ -51,7 +51,7 @@ type links struct {
 	arriving   []int32
 	arriveFrom []int32
 
-	faces [maxDirs + 1][]tl.Dir // what opposites said, as names of levels take time to take apart
+	faces [maxDirs + 1][]tl.Dir // results of opposites, as names of levels take time to parse
 	faced [maxDirs + 1]bool
 }
 

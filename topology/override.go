@@ -86,7 +86,7 @@ func (l *links) override(t *Topology, rank, world int, f Override) error {
 	return nil
 }
 
-// checkPeer judges what an override says about one direction of one rank.
+// checkPeer checks the override of one direction of one rank.
 func checkPeer(rank, world int, d tl.Dir, peer int, self bool) error {
 	switch {
 	case d == tl.AnyDir:

@@ -29,7 +29,7 @@ var (
 	errNegative = errors.New("it must not be negative")
 )
 
-// scaleDecimal returns number × scale exactly, or says why that is not a whole int64. fine names
+// scaleDecimal returns number × scale exactly, or an error if that is not a whole int64. fine names
 // the smallest step ("1 ps") for the error about digits that would be lost.
 func scaleDecimal(number string, scale int64, fine string) (int64, error) {
 	digits, negative := strings.CutPrefix(number, "-")

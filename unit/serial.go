@@ -54,7 +54,7 @@ func (r Rate) check(what string) {
 	}
 }
 
-// Time is r.Serial().Time(bytes), for who asks once: making a Serial takes a hundred times as long.
+// Time is r.Serial().Time(bytes), for a single use. Making a Serial takes a hundred times as long.
 // It panics as that does.
 func (r Rate) Time(bytes int64) Time {
 	r.check("Time")

@@ -77,7 +77,7 @@ func TestViewer(t *testing.T) {
 	}
 	p.Picture("viewer-light-wide")
 
-	// A mistake is told at its field.
+	// A mistake is shown at its field.
 	set := func(selector, value string) {
 		t.Helper()
 		p.Text(fmt.Sprintf("(() => { const e = document.querySelector(%q); e.value = %q; e.dispatchEvent(new Event('input', { bubbles: true })); return e.value; })()",

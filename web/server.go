@@ -20,7 +20,7 @@ import (
 	"kernbench/web/page"
 )
 
-// Options say what a server shows.
+// Options select what a server shows.
 type Options struct {
 	Names    []string // files and folders
 	CalledAs string
@@ -51,7 +51,7 @@ func New(o Options) (*Server, error) {
 // sends the fragment to no server, and the page removes it from the address.
 func (s *Server) Address(l net.Addr) string { return fmt.Sprintf("http://%s/#%s", l, s.token) }
 
-// Serve answers requests on a listener until ctx is done. listen is the address that was asked for.
+// Serve answers requests on a listener until ctx is done. listen is the requested address.
 func (s *Server) Serve(ctx context.Context, l net.Listener, listen string) error {
 	if host, _, err := net.SplitHostPort(listen); err == nil {
 		s.host = host

@@ -78,7 +78,7 @@ func ask(s *Server, method, target, body string, change func(r *http.Request)) *
 	return w
 }
 
-// TestRules has one row for each rule about who may ask what.
+// TestRules has one row for each rule about permitted requests.
 func TestRules(t *testing.T) {
 	s, _ := served(t)
 	host := func(h string) func(*http.Request) { return func(r *http.Request) { r.Host = h } }
@@ -366,7 +366,7 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// FuzzRun: whatever is asked for as a run is refused at a field, or could be run.
+// FuzzRun: every request for a run is refused at a field, or could be run.
 func FuzzRun(f *testing.F) {
 	f.Add(`{"algorithm": "ring_allreduce", "ranks": "4", "sets": ["defaults.n_slots=2"]}`)
 	f.Add(`{"topology": "dgx-h100", "dtype": "f32", "op": "max", "n_elem": "12"}`)

@@ -128,7 +128,7 @@ type judge struct {
 
 	got    float64 // the result that was judged last, and how far it is off
 	off    float64
-	tree   oplog.Tree // that was asked for last, and its factor
+	tree   oplog.Tree // of the last request, and its factor
 	factor float64
 	most   float64 // the largest bound in units in the last place
 }
@@ -164,7 +164,7 @@ func (j *judge) element(at int) error {
 	return nil
 }
 
-// result judges element i of a result, and says how many units in the last place it is off.
+// result judges element i of a result, and returns its error in units in the last place.
 func (j *judge) result(res *Result, i int) float64 {
 	r := &j.report
 	r.Elements++

@@ -94,7 +94,7 @@ func TestNoErrorBeyondItsBound(t *testing.T) {
 	})
 }
 
-// serial sums up ones after the other, and tells the height that height makes of what it is.
+// serial sums up ones one after the other, and reports the height that the function height returns.
 func serial(t *testing.T, typ dtype.Type, op tl.ReduceOp, values []float64, height func(uint32) uint32) *Report {
 	t.Helper()
 	in := make([][]byte, len(values))
@@ -125,7 +125,8 @@ func repeat(n int, v func(int) float64) []float64 {
 	return all
 }
 
-// Who says that a serial sum is a tree of little height promises too much, and that shows.
+// If a serial sum claims to be a tree of little height, its bound is too small, and the test finds
+// that.
 func TestWrongHeightIsCaught(t *testing.T) {
 	ones := repeat(300, func(int) float64 { return 1 })
 	honest := func(h uint32) uint32 { return h }
@@ -243,7 +244,7 @@ func TestFactors(t *testing.T) {
 	}
 }
 
-// Each set is what it says, in every type.
+// Each set has its documented properties, in every type.
 func TestSets(t *testing.T) {
 	for _, typ := range floats {
 		for _, s := range Sets() {

@@ -24,7 +24,7 @@ type Input struct {
 	NotChecked    string // what to do about a nil Out or Prov, for the verdict: "add --verify-data"
 	NotApplicable string // why provenance is not available, if so; the verdict then rests on values
 
-	Operation func(id int32) string  // the operation behind an opaque element, with its place
+	Operation func(id int32) string  // the operation that made an opaque element, with its place
 	Wrote     func(rank int) []int32 // of each element of the output the operation that wrote it last, 0: none did; nil: not known
 	Place     func(rank int) string  // the PE of a rank; nil when there is none
 	Overflow  string                 // the first operation that made an infinity or a NaN of finite operands, if known

@@ -47,7 +47,7 @@ func TestWrongElementsOfLongResults(t *testing.T) {
 	}
 }
 
-// A count that sticks is told as the least that it can be.
+// A saturated count is reported as the least possible value.
 func TestCountsThatStick(t *testing.T) {
 	doubled := func(explain bool, times int) string {
 		w := newWorld(collective.AllReduce, sumOf(3, 1, dtype.F32), explain, rankPlusOne)

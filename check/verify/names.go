@@ -20,7 +20,7 @@ func compare(a, b []collective.Contributor) int {
 	return cmp.Or(cmp.Compare(a[0].Rank, b[0].Rank), cmp.Compare(a[0].Index, b[0].Index))
 }
 
-// maxNames is how many stretches of ranks a list names before it says how many more.
+// maxNames is how many stretches of ranks a list names. It gives the number of the others.
 const maxNames = 16
 
 // names lists contributors for people: consecutive ranks that contribute the same index
@@ -56,7 +56,7 @@ func names(cs []collective.Contributor) string {
 	return s
 }
 
-// names lists contributors by their ranks in this group, where labels tell it from others.
+// names lists contributors by their ranks in this group, where labels distinguish it from others.
 func (c *check) names(cs []collective.Contributor) string {
 	labels := c.Call.Labels
 	if labels.N == 0 {

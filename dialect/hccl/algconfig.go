@@ -37,7 +37,7 @@ func knownLevels(op OpType) levels {
 	return rings
 }
 
-// rowNames are the algorithms of the library that perform what strings say.
+// rowNames are the algorithms of the library for the algorithm strings.
 var rowNames = map[AlgConfig]string{
 	{OpAllReduce, "doublering", ""}:       "window_allreduce_bidirectional_ring",
 	{OpAllReduce, "ring", ""}:             "window_allreduce_ring",

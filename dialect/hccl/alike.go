@@ -22,7 +22,8 @@ func (s *session) unlike(cores []*Kernel) []Diagnostic {
 	return found
 }
 
-// unlike tells of the first task of an object that is not one of the core that posts.
+// unlike returns a diagnostic for the first task of an object that differs from those of the
+// posting core.
 func (h *Hccl) unlike(poster *Kernel) (Diagnostic, bool) {
 	posted := h.g.members[h.me].tasks
 	for i, t := range h.tasks {

@@ -8,7 +8,8 @@ import (
 	"kernbench/dtype"
 )
 
-// A rank whose tasks move nothing leaves the others waiting: that is said, beside the deadlock.
+// A rank whose tasks move nothing leaves the others waiting. A diagnostic reports that in addition
+// to the deadlock.
 func TestSilenceOfOneRank(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rig) {
 		g := r.group(4, hccl.Options{})

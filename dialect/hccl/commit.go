@@ -72,7 +72,7 @@ func (h *Hccl) Wait(id Handle) int {
 	return Success
 }
 
-// waitFor waits until a word of a task has come to n: for ever when another core of the
+// waitFor waits until a word of a task has come to n: forever when another core of the
 // device has called Finalize.
 func (h *Hccl) waitFor(call string, s tl.Signal, id Handle, n int) {
 	if id < h.lastWait {
@@ -155,7 +155,7 @@ func (h *Hccl) InterHcclGroupSync(group int, id Handle) int {
 
 // Finalize ends the tasks of the object, and waits on the core that posts until all turns of all
 // tasks have ended. The object cannot be used afterwards. Other cores of the device that are still
-// to wait for a turn wait for ever: SyncAll comes before.
+// to wait for a turn wait forever: SyncAll comes before.
 func (h *Hccl) Finalize() {
 	const call = "Finalize()"
 	switch {

@@ -12,7 +12,7 @@ import (
 	"kernbench/fault"
 )
 
-// A program that never ends is told what became of the tasks of every rank.
+// The report of a program that never ends has the state of the tasks of every rank.
 func TestDeadlocks(t *testing.T) {
 	tests := []struct {
 		name string
@@ -162,7 +162,7 @@ func prepared(k *hccl.Kernel, h *hccl.Hccl, release hccl.Release, repeat uint8) 
 	return h.AllReduce(release, k.GM(0), k.GM(1), 20, hccl.FP32, hccl.ReduceSum, repeat)
 }
 
-// table is what a report says of tasks, without the lines of this file.
+// table returns the part of a report about tasks, without the lines of this file.
 func table(d *fault.Deadlock) string {
 	_, rest, _ := strings.Cut(d.Error(), "\n  tasks of ")
 	return regexp.MustCompile(`deadlock_test\.go:\d+`).ReplaceAllString("tasks of "+rest, "deadlock_test.go")

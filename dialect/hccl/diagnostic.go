@@ -114,7 +114,7 @@ func (m *Misuse) Add(d Diagnostic) {
 	m.Diagnostics = append(m.Diagnostics, d)
 }
 
-// find is the place of the last diagnostic that says this of a call, -1 for none.
+// find returns the index of the last equal diagnostic of a call, or -1.
 func (m *Misuse) find(r Rule, call, found string) int {
 	for i := len(m.Diagnostics) - 1; i >= 0; i-- {
 		if d := &m.Diagnostics[i]; d.Rule == r && d.Call == call && d.Found == found {

@@ -82,7 +82,7 @@ func TestMisuseIsAnError(t *testing.T) {
 	}
 }
 
-// What many cores do wrong at the same call is told once, with how many they are.
+// A mistake of many cores at the same call is reported once, with their number.
 func TestMisuseCountsRepeats(t *testing.T) {
 	var m Misuse
 	d := Diagnostic{Place: fault.Place{Rank: 0, Line: "k.go:7"}, Call: "Wait(handle 0)", Rule: WaitTooOften, Found: "x", Returned: "-1"}

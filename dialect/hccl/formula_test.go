@@ -10,7 +10,7 @@ import (
 	"kernbench/mem"
 )
 
-// form is a task as it is prepared on all ranks, with what the documents say it does.
+// form is a task as it is prepared on all ranks, with its effect by the documents.
 type form struct {
 	op                    hccl.OpType
 	count, stride, repeat int
@@ -154,7 +154,7 @@ type shard struct {
 	at device.Shard
 }
 
-// spread makes such a buffer of n elements on each PE. fill says what they are.
+// spread makes such a buffer of n elements on each PE. fill returns their values.
 func (r *rig) spread(pes []int32, n int, t dtype.Type, fill func(rank, i int) float64) *memory {
 	r.Helper()
 	m := &memory{r: r, pes: pes, shards: make([]shard, len(pes))}

@@ -13,7 +13,7 @@ type side struct {
 	device.RaceSide
 	core *Kernel // nil: it is a task's
 	task *task
-	turn int // of the task, -1 where the address tells none
+	turn int // of the task, -1 if the address does not determine it
 }
 
 // explain describes a hazard of this launch by calls of the task API.

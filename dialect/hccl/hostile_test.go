@@ -233,7 +233,7 @@ func TestLaunchesFollowEachOther(t *testing.T) {
 	})
 }
 
-// A tiling that is for another group only is of no use, and says so.
+// A tiling for another group only is refused, and the diagnostic names the reason.
 func TestTilingOfAnotherGroup(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rig) {
 		g, x := r.group(4, hccl.Options{}), r.buffer(4, 300, dtype.F32, pageInput)

@@ -129,7 +129,7 @@ func (k *Kernel) New(c Config) *Hccl {
 	return h
 }
 
-// end is what happens when the program of a core has come to its end.
+// end is what happens when the program of a core has end.
 func (k *Kernel) end() {
 	k.ended = true
 	for _, h := range k.objects {

@@ -12,8 +12,8 @@ import (
 // uneven is the example of the documents: a row of counts for each sender.
 var uneven = [][]uint64{{3, 3, 3, 3}, {2, 2, 3, 2}, {1, 4, 4, 4}, {3, 3, 3, 3}}
 
-// packed is an AlltoAllV of such counts, turns of a block behind one another and blocks
-// behind one another.
+// packed is an AlltoAllV of such counts, with the turns of a block contiguous and the blocks
+// contiguous.
 func packed(counts [][]uint64, repeat int) *form {
 	f := &form{op: hccl.OpAlltoAllV, typ: hccl.FP16, repeat: repeat, sendCounts: counts}
 	for r := range counts {
@@ -46,7 +46,7 @@ type part struct {
 	at int
 }
 
-// After each turn exactly those elements are written that the documents say.
+// Each turn writes exactly the elements that the documents define.
 func TestLayouts(t *testing.T) {
 	all := func(op hccl.OpType, stride int, counts ...[2]int) (list []part) { // counts and repeats
 		at := 0

@@ -110,7 +110,7 @@ var settingUp = []mistake{
 		kernel: func(m *maker) { m.is(0, int(m.h.GetWindowsInAddr(0))) }},
 }
 
-// hostRules is what breaks the rules of tilings: how they say it is in the tests of Tiling.
+// hostRules break the rules of tilings. The tests of Tiling check the texts.
 var hostRules = map[hccl.Rule]func(t *hccl.Tiling){
 	hccl.BadSetting:   func(t *hccl.Tiling) { t.AddInit(); t.AddCc(nil) },
 	hccl.BadGroupName: func(t *hccl.Tiling) { t.AddInit(); t.AddCc(hccl.NewCcTiling(strings.Repeat("x", 129), 2, "")) },

@@ -16,7 +16,7 @@ import (
 	"kernbench/mem"
 )
 
-// mistake is a program that breaks one rule, and what is said of it.
+// mistake is a program that breaks one rule, and its diagnostic.
 type mistake struct {
 	name   string
 	rule   hccl.Rule
@@ -64,7 +64,7 @@ func (t *trial) noted() {
 	t.line = fmt.Sprintf("%s:%d", strings.Join(parts[max(0, len(parts)-2):], "/"), line)
 }
 
-// is notes the line, and says what a call that is wrong should have returned.
+// is records the line, and fails the test if a wrong call did not return the expected value.
 func (m *maker) is(want, got int) {
 	m.t.noted()
 	if got != want {
@@ -208,7 +208,7 @@ func leavesNothing(r *rig, g *hccl.Comm, buffers ...[]*device.Tensor) {
 	}
 }
 
-// holds compares what a launch said with what a mistake is.
+// holds compares the diagnostics of a launch with those of a mistake.
 func (t *trial) holds(x *mistake, out *hccl.Outcome, err error) {
 	t.Helper()
 	if _, stuck := errors.AsType[*fault.Deadlock](err); stuck != x.deadlock {

@@ -7,7 +7,8 @@ import (
 	"kernbench/dialect/hccl"
 )
 
-// What the documents say of some programs: the model says the same, and so does the package.
+// The documents define the result of some programs. The model and the package have the same
+// results.
 func TestModelKnowsTheDocuments(t *testing.T) {
 	reduce := func(repeat int, now bool) step {
 		return step{act: actPrepare, op: hccl.OpAllReduce, count: 4, repeat: repeat, now: now}

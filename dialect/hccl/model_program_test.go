@@ -11,7 +11,7 @@ import (
 
 // The programs that the property draws. Each group has a plan: the tasks that its ranks prepare in
 // that order. Each rank mixes them with calls of its own. Tidy programs do at the end what is left,
-// so that most of them come to their end.
+// so that most of them end.
 
 const (
 	maxCount, maxRepeat = 20, 3

@@ -7,7 +7,7 @@ import (
 )
 
 // The model of the task API: what each call returns, which rule it breaks, and whether a
-// program comes to its end. It knows the rules and nothing of how the package keeps them: no
+// program ends. It knows the rules and nothing of how the package keeps them: no
 // memory, no time, no engine but a list of turns. What it says does not depend on the order
 // in which ranks go, since nothing that a rank waits for is ever taken back.
 

@@ -72,7 +72,7 @@ func (r region) inPart(a mem.Addr) region {
 	return r
 }
 
-// area is memory that a task uses: elements lo to hi-1 behind an address.
+// area is memory that a task uses: elements lo to hi-1 after an address.
 type area struct {
 	what   string // the address, as the call names it
 	at     mem.Addr

@@ -8,9 +8,9 @@ import (
 	"kernbench/tl"
 )
 
-// AllReduce prepares a task that gives every rank what the contributions of all combine to:
-// count elements in each of repeat turns. Turn i reads and writes count×i elements behind the
-// buffers' starts.
+// AllReduce prepares a task that gives every rank what the contributions of all combine to: count
+// elements in each of repeat turns. Turn i reads and writes count×i elements after the buffers'
+// starts.
 func (h *Hccl) AllReduce(commit Release, sendBuf, recvBuf mem.Addr, count uint64, dataType DataType, op ReduceOp, repeat uint8) Handle {
 	t := &task{op: OpAllReduce, send: sendBuf, recv: recvBuf, typ: dataType, reduce: op, repeat: int(repeat)}
 	t.call = fmt.Sprintf("AllReduce(count %d, %v, %v, repeat %d)", count, dataType, op, repeat)

@@ -34,7 +34,7 @@ func sample(t *testing.T, r *rig, calls func(k *hccl.Kernel, h *hccl.Hccl, id hc
 	return err
 }
 
-// says looks for diagnostics of these rules, in this order, and for words in the report.
+// says checks for diagnostics of these rules, in this order, and for words in the report.
 func says(t *testing.T, err error, rules []hccl.Rule, words ...string) {
 	t.Helper()
 	m, ok := errors.AsType[*hccl.Misuse](err)

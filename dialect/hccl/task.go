@@ -134,7 +134,7 @@ func overlapping(blocks []mem.Chunk, turns int) (a, b int, ok bool) {
 	return 0, 0, false
 }
 
-// advanced is blocks as a turn finds them: each behind those of the turns before.
+// advanced returns the blocks of a turn: each lies after those of the earlier turns.
 func advanced(blocks []mem.Chunk, turn int) []mem.Chunk {
 	all := make([]mem.Chunk, len(blocks))
 	for j, b := range blocks {

@@ -8,7 +8,7 @@ import (
 	"kernbench/fault"
 )
 
-// The layout of tilings: the bytes of the init tiling and of each cc tiling behind it.
+// The layout of tilings: the bytes of the init tiling and of each cc tiling after it.
 const (
 	initTilingBytes = 64
 	ccTilingBytes   = 280

@@ -36,7 +36,7 @@ var pages = []string{"../author-guide.md", "../one-sided.md", "../hccl.md", "../
 type block struct {
 	page string
 	line int
-	info string // what stands behind the fence
+	info string // text after the fence
 	text string
 }
 
@@ -221,9 +221,9 @@ func missing(want, got string) string {
 	return ""
 }
 
-// TestConsoleBlocks runs the kernbench commands of the console blocks and holds their
-// output against what the page shows. A block "console norun" is not run, and a
-// block "yaml NAME" or "tsv NAME" is a file for those behind it.
+// TestConsoleBlocks runs the kernbench commands of the console blocks and holds their output
+// against what the page shows. A block "console norun" is not run, and a block "yaml NAME" or "tsv
+// NAME" is a file for later blocks.
 func TestConsoleBlocks(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -283,8 +283,8 @@ func words(line string) []string {
 	return all
 }
 
-// runCommand runs "[NAME=VALUE]... kernbench ARGUMENT..." in a folder and returns what it prints.
-// A status that tells of a fault is no failure here: the output is what counts.
+// runCommand runs "[NAME=VALUE]... kernbench ARGUMENT..." in a folder and returns what it prints. A
+// status of a fault is no failure here, since the test compares the output.
 func runCommand(t *testing.T, self, dir, line string) (string, error) {
 	t.Helper()
 	words := words(line)

@@ -163,5 +163,5 @@ func rounds(c *tl.Context, a tl.Args) {
 
 // end
 
-// hazards are the kernels behind the blocks "hazard NAME" of the pages.
+// hazards are the kernels of the blocks "hazard NAME" of the pages.
 var hazards = map[string]tl.Kernel{"no fence": tooEarly}

@@ -66,7 +66,7 @@ func TestRounds(t *testing.T) {
 	expect(t, kerneltest.Once(t, rounds, kerneltest.Config{Inputs: three(4), DType: dtype.F32, Layout: l}), sum, sum, sum)
 }
 
-// TestHazardBlocks: the block "hazard NAME" is what the judge says of the kernel of that name.
+// TestHazardBlocks: the block "hazard NAME" is the judge's report on the kernel of that name.
 func TestHazardBlocks(t *testing.T) {
 	shown := 0
 	for _, b := range pageBlocks(t) {

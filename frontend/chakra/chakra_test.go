@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// unhex is the bytes of text in hexadecimal, without the blanks.
+// unhex decodes a text in hexadecimal, ignoring blanks.
 func unhex(t testing.TB, text string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.Join(strings.Fields(text), ""))
@@ -19,8 +19,7 @@ func unhex(t testing.TB, text string) []byte {
 	return b
 }
 
-// The bytes are written by hand after the schema, so that Read and Write cannot agree on
-// something else.
+// The bytes are written by hand from the schema, so that Read and Write cannot share a mistake.
 const byHand = `
 	07  0a 05 302e302e34                      # version 0.0.4
 	29  08 07  12 01 73  18 05                # node 7, s, COMM_SEND_NODE
@@ -167,7 +166,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// Fields that this schema does not have are skipped, as protobuf has it.
+// Fields that this schema does not have are skipped, as in protobuf.
 func TestUnknownFieldsAreSkipped(t *testing.T) {
 	trace, err := Read("x.et", bytes.NewReader(unhex(t, "00 0b 0805 a00101 aa0103 616263")))
 	if err != nil || len(trace.Nodes) != 1 || trace.Nodes[0].ID != 5 {

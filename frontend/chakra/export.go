@@ -64,7 +64,7 @@ type exporter struct {
 	rank   int
 	trace  *Trace
 	made   map[int32]uint64 // nodes that made a tensor
-	behind []uint64         // nodes that every later one comes after
+	behind []uint64         // nodes before every later node
 	count  map[port]int     // messages of each ring so far
 	posted map[tl.Dir][]uint64
 }
@@ -136,7 +136,7 @@ func (e *exporter) message(peerName string, peer int, end port, into tl.Dir, byt
 	}
 }
 
-// tags is more than there are directions.
+// tags is more than the number of directions.
 const tags = 256
 
 // add appends a node and returns its id.

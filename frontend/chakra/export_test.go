@@ -13,7 +13,7 @@ import (
 	"kernbench/program/text"
 )
 
-// pairText is a program of two ranks that exchange what they have and add it up.
+// pairText is a program of two ranks that exchange their vectors and add them up.
 //
 //go:embed testdata/pair.txt
 var pairText string
@@ -59,7 +59,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// Messages of one ring have tags of their own, which both ends agree on.
+// Messages of one ring have their own tags, the same at both ends.
 func TestExportTags(t *testing.T) {
 	source := strings.Replace(pairText, "  send E t0\n  t1 = recv W f16[8]\n", `  send E t0[0:+4]
   send E t0[4:+4]
@@ -93,7 +93,7 @@ func TestExportRefusesWindows(t *testing.T) {
 	}
 }
 
-// The published schema decodes what was exported.
+// The published schema decodes exported traces.
 func TestExportFollowsTheSchema(t *testing.T) {
 	s := published()
 	var out strings.Builder

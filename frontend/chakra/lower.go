@@ -149,7 +149,7 @@ func (l *lowering) step(rank, i int, mem *memory) plan.Step {
 	return s
 }
 
-// duration is the picoseconds that a trace gives a node.
+// duration returns the duration of a node in picoseconds.
 func duration(n *Node) int64 { return int64(min(n.Duration, math.MaxInt64/1_000_000) * 1_000_000) }
 
 // opName returns the name of a node in reports.
@@ -221,7 +221,8 @@ func (l *lowering) counter(rank int, name string) int {
 	return c
 }
 
-// meetings adds a block to rank 0 that ends each collective when all ranks of its group have come.
+// meetings adds a block to rank 0 that ends each collective when all ranks of its group have
+// reached it.
 func (l *lowering) meetings() {
 	for _, group := range slices.Sorted(maps.Keys(l.groups)) {
 		var b plan.Block

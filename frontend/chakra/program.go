@@ -57,7 +57,7 @@ func Group(name string) string {
 }
 
 // Program reads the traces of all ranks, one file each, as a program of the common form. Data
-// carries out the recorded program that exported traces have in their metadata.
+// executes the recorded program in the metadata of exported traces.
 func Program(files []plan.File, data Data) (*plan.Program, []plan.Finding) {
 	traces, findings := readAll(files)
 	if len(findings) > 0 {
@@ -137,7 +137,7 @@ type program struct {
 	works    [][]work // of each rank, as Trace.Nodes
 	findings []plan.Finding
 	notes    []string
-	meaning  *meaning  // nil: traces do not say which data they move
+	meaning  *meaning  // nil: traces without their data
 	recorded *recorded // nil: they were not exported here
 }
 
@@ -261,7 +261,8 @@ func (p *program) collectives() {
 	}
 }
 
-// link is what pairs a send with a receive: the first send of a link is for its first receive.
+// link is the key that pairs sends with receives: the first send of a link is for its first
+// receive.
 type link struct{ from, to, tag int }
 
 // pairs checks that the sends and receives of each link have equal sizes. The judge checks their

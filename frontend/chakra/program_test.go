@@ -95,7 +95,7 @@ func files(t testing.TB, traces []*Trace) []plan.File {
 	return out
 }
 
-// findings judges files, and returns what is wrong and the notes.
+// findings judges files, and returns the findings and the notes.
 func findings(t *testing.T, files []plan.File) ([]plan.Finding, []string) {
 	t.Helper()
 	p, found := Program(files, nil)
@@ -201,7 +201,7 @@ func ringOf(x []*Trace, source string) []*Trace {
 	return x
 }
 
-// Nodes that do not do what their source says are told of.
+// Nodes that differ from their source are reported.
 func TestNodesThatDifferFromTheirSource(t *testing.T) {
 	x := ring(4, ringText(4))
 	x[1].Nodes[3].Name = "COMM_SEND_NODE_tb0_step1"

@@ -14,9 +14,9 @@ const (
 	MaxNodes   = 16 << 20 // nodes of one trace
 )
 
-// Read reads the trace of one rank. Memory grows with the bytes that are there, whatever
-// lengths a file claims. A mistake is an *Error with name as its file; fields that the
-// schema does not know are skipped.
+// Read reads the trace of one rank. Memory grows with the bytes read, not with the lengths in the
+// file. A mistake is an *Error with name as its file; fields that the schema does not know are
+// skipped.
 func Read(name string, r io.Reader) (*Trace, error) {
 	in := newStream(r)
 	t := &Trace{File: name}

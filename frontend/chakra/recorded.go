@@ -20,15 +20,15 @@ const recordedAttr = "kernbench_program"
 // contents.
 type Data func(*text.File) (*plan.Plan, error)
 
-// recorded is the program that Export made traces of.
+// recorded is the program from which Export made traces.
 type recorded struct {
 	file  *text.File
 	plan  *plan.Plan
 	bytes int64 // of a call
 }
 
-// findRecorded finds the program in the metadata. It checks that Export makes the same nodes of it,
-// so that the program's data are those of the traces. It returns false if no trace has one.
+// findRecorded finds the program in the metadata. It checks that Export makes the same nodes from
+// it, so that the program's data are those of the traces. It returns false if no trace has one.
 func (p *program) findRecorded(data Data) bool {
 	var file *text.File
 	for rank, t := range p.traces {
@@ -88,7 +88,7 @@ func joined(file, one *text.File, rank int) (*text.File, error) {
 	return file, nil
 }
 
-// same checks that the nodes equal those that Export makes of a program.
+// same checks that the nodes equal those that Export makes from a program.
 func (p *program) same(file *text.File) error {
 	if file.World != len(p.traces) {
 		return fmt.Errorf("it is for %d ranks, there are %d", file.World, len(p.traces))

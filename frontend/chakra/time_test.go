@@ -67,8 +67,7 @@ func asTraces(p *plan.Plan) {
 	}
 }
 
-// The times of a ring from XML and from traces differ by what traces cannot say, and by nothing
-// else.
+// The times of a ring from XML and from traces differ only by what traces cannot express.
 func TestRingTakesTheTimeOfItsXML(t *testing.T) {
 	source := strings.Replace(ringText(4), `proto="Simple"`, `proto="LL128"`, 1)
 	x, found := msccl.Read(plan.File{Name: "ring.xml", Data: []byte(source)})

@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// Trace is one .et file: what one rank does.
+// Trace is one .et file: the operations of one rank.
 type Trace struct {
 	File     string
 	Metadata Metadata
 	Nodes    []Node
 }
 
-// Metadata is the first message of a trace. Converters write a version of their own
-// choosing, in the field or in an attribute such as "schema"; it is kept as found.
+// Metadata is the first message of a trace. Each converter writes its own version, in the field or
+// in an attribute such as "schema". It is kept unchanged.
 type Metadata struct {
 	Version string
 	Attrs   []Attr
@@ -114,8 +114,8 @@ type Attr struct {
 	Value Value
 }
 
-// Find returns the value of the attribute with the name, and whether there is one.
-// Of several the last one counts, as protobuf has it.
+// Find returns the value of the attribute with the name, and whether there is one. Of several, the
+// last one counts, as in protobuf.
 func Find(attrs []Attr, name string) (Value, bool) {
 	for i := len(attrs) - 1; i >= 0; i-- {
 		if attrs[i].Name == name {
@@ -135,8 +135,8 @@ type Value struct {
 	Texts   []string
 }
 
-// ValueType is the number of an attribute's field in the schema, which says how it is
-// encoded. Even ones are lists.
+// ValueType is the number of an attribute's field in the schema, which determines its encoding.
+// Even ones are lists.
 type ValueType int
 
 // The types of attribute values.
@@ -222,7 +222,7 @@ func (v Value) Text() (string, bool) {
 	return v.Texts[0], true
 }
 
-// Error is a mistake in a trace: where it is, what was found, and what would be right.
+// Error is a mistake in a trace: its place, what was found, and what would be right.
 type Error struct {
 	File   string
 	Offset int64  // in bytes, from the start of the file

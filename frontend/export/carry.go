@@ -8,7 +8,8 @@ import (
 	"kernbench/tl"
 )
 
-// carrier carries out the statements of all ranks on places, and lists the operations of each rank.
+// carrier executes the statements of all ranks on places in memory, and lists the operations of
+// each rank.
 type carrier struct {
 	file    *text.File
 	ranks   []rank
@@ -27,7 +28,7 @@ type rank struct {
 	tensors map[int32][]piece
 	asked   []tl.Dir // announced receives
 	words   map[[3]int]int64
-	written map[[2]int]bool // elements of windows that something was written to
+	written map[[2]int]bool // written elements of windows
 	syncs   int
 	ops     []op
 	scratch int
@@ -130,7 +131,7 @@ func (c *carrier) place(r int, p *text.Place) (owner int, out []piece) {
 	return owner, out
 }
 
-// operand is the pieces of a tensor.
+// operand returns the pieces of a tensor.
 func (c *carrier) operand(r int, o *text.Operand) []piece {
 	if o.N == 0 || o.Tensor < 0 {
 		return nil
@@ -139,7 +140,7 @@ func (c *carrier) operand(r int, o *text.Operand) []piece {
 	return part(k.tensors[o.Tensor], k.num(o.From), int(o.N))
 }
 
-// temporary is new scratch memory of a rank.
+// temporary returns new scratch memory of a rank.
 func (k *rank) temporary(n int) piece {
 	p := piece{bufScratch, k.scratch, n}
 	k.scratch += n
@@ -187,8 +188,8 @@ func (c *carrier) copy(r int, src, dst []piece) {
 	})
 }
 
-// transfer moves pieces of one rank into those of another, at once; combine adds them to what is
-// there.
+// transfer moves pieces of one rank into those of another, at once; combine adds them to the
+// present contents.
 func (c *carrier) transfer(from int, src []piece, to int, dst []piece, combine bool) {
 	if from == to {
 		if combine {

@@ -62,7 +62,7 @@ func next(ops []op, from int, p piece) int {
 	return -1
 }
 
-// joinAdditions makes rrc of a receive and the next addition. It reports whether it joined any.
+// joinAdditions makes rrc from a receive and the next addition. It reports whether it joined any.
 func joinAdditions(ops []op, fixed int) (changed bool) {
 	for i := range ops {
 		r := &ops[i]
@@ -113,7 +113,7 @@ func joinCopies(ops []op, fixed int) (changed bool) {
 			case o.gone || !o.touches(t):
 			case o.writes(t):
 				ok = false
-			case o.src != t: // a part of it, or more
+			case o.src != t: // another part of it
 				ok = false
 			case o.kind == opCpy && copied < 0:
 				copied = j
@@ -163,8 +163,8 @@ func forward(ops []op, i int) int {
 	return -1
 }
 
-// partners finds, for peers that messages come from, the peer that most of them go on to. A peer is
-// the partner of one other at most.
+// partners finds, for each peer that sends, the peer to which most of its messages are forwarded. A
+// peer is the partner of one other at most.
 func partners(ops []op) map[int]int {
 	type pair struct{ from, to int }
 	count := map[pair]int{}
@@ -196,7 +196,7 @@ func partners(ops []op) map[int]int {
 	return out
 }
 
-// joinSends makes rcs and rrcs of a receive and the send of what came, where one block has both
+// joinSends makes rcs and rrcs from a receive and the send of its message, where one block has both
 // peers.
 func joinSends(ops []op, partner map[int]int) {
 	for i := range ops {

@@ -27,7 +27,7 @@ const (
 	mostChunks = 1 << 20
 )
 
-// MSCCL makes an algorithm of a recorded program.
+// MSCCL makes an algorithm from a recorded program.
 func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
 	co, err := collective.Lookup(f.Collective)
 	if err != nil {
@@ -128,7 +128,8 @@ func divide(ops []op, unit int) []op {
 	return out
 }
 
-// split cuts ops into such of at most so many chunks. Both ends of a message are cut alike.
+// split cuts ops so that each has a limited number of chunks. Both ends of a message are cut in the
+// same way.
 func split(ops []op, most int) (out []op) {
 	for _, o := range ops {
 		for at := 0; at < o.src.n; at += most {
@@ -141,7 +142,7 @@ func split(ops []op, most int) (out []op) {
 	return out
 }
 
-// compact moves what is left of scratch memory together, and returns how many chunks it has.
+// compact closes the gaps in scratch memory, and returns its number of chunks.
 func compact(ops []op) int {
 	most := 0
 	used := map[int]bool{}
@@ -169,7 +170,7 @@ func compact(ops []op) int {
 		}
 	}
 	each(func(p *piece) { p.off = place[p.off] })
-	for i := range ops { // what a step does not use says the same as what it does
+	for i := range ops { // unused buffers of a step repeat the used ones
 		if !ops[i].readsSrc() {
 			ops[i].src = ops[i].dst
 		}
@@ -196,7 +197,7 @@ func onChannel(ops []op, c, channels, part, scratch int) []op {
 	return out
 }
 
-// name is an algorithm's name as a file may have it.
+// name returns an algorithm's name in the form that files allow.
 func name(s string) string {
 	if s == "" {
 		s = "kernbench"

@@ -55,7 +55,7 @@ func zip(a, b []piece, do func(x, y piece)) {
 	}
 }
 
-// kind is what an op does; the names are those of the steps.
+// kind is the kind of an op; the names are those of the steps.
 type kind uint8
 
 const (

@@ -63,7 +63,7 @@ func (d *data) fill(rank, launch int) {
 	}
 }
 
-// begin keeps the result of the call before, and starts the next one.
+// begin keeps the result of the previous call, and starts the next one.
 func (d *data) begin(b int32, s *plan.Step, event int32) {
 	rank := int(d.run.blocks[b].rank)
 	k := &d.run.plan.Ranks[rank]
@@ -78,7 +78,7 @@ func (d *data) begin(b int32, s *plan.Step, event int32) {
 	}
 }
 
-// step reads and writes what a step does, and returns the cells that it made.
+// step performs the reads and writes of a step, and returns the cells that it made.
 func (d *data) step(b int32, s *plan.Step, taken []value, event int32) []value {
 	rank := int(d.run.blocks[b].rank)
 	if s.Begin {
@@ -159,8 +159,8 @@ func (d *data) again(b int32, span plan.Span, sum []value, event int32) bool {
 	return true
 }
 
-// fit gives a message the number of cells of its step, because an invalid program may have sent
-// another number.
+// fit cuts or extends a message to the number of cells of its step, because an invalid program may
+// have sent another number.
 func fit(taken []value, s *plan.Step) []value {
 	n := len(taken)
 	for _, span := range s.Src {
@@ -207,7 +207,7 @@ func (d *data) undefined(b int32, rank int, s *plan.Step, span plan.Span, cell i
 		Text: fmt.Sprintf("%s reads %s, to which nothing was written before", d.run.where(b), d.run.plan.SpanName(rank, span))})
 }
 
-// where names the step that a block is at.
+// where names the current step of a block.
 func (r *run) where(b int32) string {
 	bl := &r.blocks[b]
 	return r.plan.Where(int(bl.rank), int(bl.index), bl.at)

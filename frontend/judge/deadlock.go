@@ -19,7 +19,7 @@ type Waiter struct {
 	Text    string `json:"text"`
 
 	Index int `json:"-"` // of the block in its rank
-	To    int `json:"-"` // rank of the block that must move before; None if there is none
+	To    int `json:"-"` // rank of the block that must move first, or None
 }
 
 // Reasons of a Waiter.
@@ -33,7 +33,7 @@ const (
 // Stuck is a deadlock: a chain of blocks, each of which waits for the next. The last waits for the
 // first if Cycle is set, else for a block that has ended.
 type Stuck struct {
-	Blocked int      `json:"blocked"` // blocks that did not come to their end
+	Blocked int      `json:"blocked"` // blocks that did not end
 	Cycle   bool     `json:"cycle"`
 	Chain   []Waiter `json:"chain"`
 }
@@ -53,7 +53,7 @@ func (s *Stuck) String() string {
 	return b.String()
 }
 
-// stuck is the deadlock of a run that has come to rest, or nil.
+// stuck returns the deadlock of a run in which no block can move, or nil.
 func (r *run) stuck() *Stuck {
 	if r.done == r.finishable() {
 		return nil
@@ -114,7 +114,7 @@ func (r *run) finishable() (n int) {
 	return n
 }
 
-// waitsFor is the block that must move before b can; -1 if there is none.
+// waitsFor returns the block that must move before b can, or -1.
 func (r *run) waitsFor(b int32) int32 {
 	bl := &r.blocks[b]
 	w := r.missing(b, &bl.steps[bl.at])

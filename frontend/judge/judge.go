@@ -8,14 +8,14 @@ import (
 
 // Judgment is the outcome of a plan.
 type Judgment struct {
-	Verdicts []plan.Verdict `json:"verdicts"` // the gravest first
+	Verdicts []plan.Verdict `json:"verdicts"` // the most severe first
 	Findings []plan.Finding `json:"findings,omitempty"`
 	Notes    []string       `json:"notes,omitempty"`
 	Stuck    *Stuck         `json:"deadlock,omitempty"`
 
 	Right    int `json:"right"` // output cells with the expected contents
 	Cells    int `json:"cells"` // output cells with expected contents
-	Root     int `json:"root"`  // that was given or found; -1: none
+	Root     int `json:"root"`  // given or found; -1: none
 	Races    int `json:"races"` // pairs of steps
 	Steps    int `json:"steps"`
 	Messages int `json:"messages"`
@@ -25,7 +25,7 @@ type Judgment struct {
 // OK reports whether everything was checked and nothing is wrong.
 func (j *Judgment) OK() bool { return len(j.Verdicts) == 1 && j.Verdicts[0] == plan.OK }
 
-// Judge carries out a plan and returns everything that is wrong with it.
+// Judge executes a plan and returns all its mistakes.
 func Judge(p *plan.Plan) *Judgment {
 	r := newRun(p)
 	r.order = &order{}
@@ -68,7 +68,7 @@ func (j *Judgment) rest(v plan.Verdict, n int, what string) {
 	}
 }
 
-// wrongIfGreedy counts the cells that are wrong in another order of the steps.
+// wrongIfGreedy returns the number of cells that are wrong in another order of the steps.
 func wrongIfGreedy(p *plan.Plan, root int) int {
 	if p.Want == nil {
 		return 0

@@ -114,8 +114,8 @@ func TestDepthDeadlock(t *testing.T) {
 	}
 }
 
-// A counter orders what signals before what waits, across ranks, and a write into another rank's
-// memory is an access of that memory.
+// A counter orders the signalling step before the waiting one, across ranks, and a write into
+// another rank's memory is an access of that memory.
 func TestCounters(t *testing.T) {
 	build := func(ordered bool) *plan.Plan {
 		p := pair()
@@ -147,8 +147,8 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// A flag only grows: a wait for a step that does not publish ends with a later one that does, and
-// is ordered behind that.
+// A flag only grows. A wait for a step that does not publish ends with a later one that does, and
+// is ordered after it.
 func TestLaterPublisher(t *testing.T) {
 	p := pair()
 	for rank := range 2 {

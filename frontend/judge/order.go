@@ -1,7 +1,7 @@
 package judge
 
-// order is the account of what orders the steps: each event, and the events of other blocks that it
-// comes after. Events are numbered in an order that agrees with it.
+// order records the order of the steps: each event, and the events of other blocks that precede it.
+// Events are numbered in an order that agrees with it.
 type order struct {
 	block []int32 // of each event
 	from  []int32 // of each event: where its list in joins begins
@@ -22,7 +22,7 @@ func (o *order) after(e int32) {
 	}
 }
 
-// befores are the events of other blocks that an event comes after.
+// befores returns the events of other blocks that precede an event.
 func (o *order) befores(e int) []int32 {
 	if e+1 < len(o.from) {
 		return o.joins[o.from[e]:o.from[e+1]]
@@ -38,7 +38,7 @@ type clocks struct {
 }
 
 // clocksOf finds the clocks of all events with regard to the blocks for which place is not
-// negative. Only events for which follow holds are looked at; the others order nothing.
+// negative. It considers only events for which follow returns true; the others order nothing.
 func (o *order) clocksOf(place []int32, width int, blocks int, events []int32) *clocks {
 	c := &clocks{width: width}
 	last := make([]int32, blocks) // row of the last event of each block, plus 1

@@ -50,7 +50,7 @@ func (r *run) unwritten(b int32, s *plan.Step, span plan.Span) (plan.Span, bool)
 	return plan.Span{}, false
 }
 
-// flag orders a step behind the packets that it reads, and sets the flags of those it writes.
+// flag orders a step after the packets that it reads, and sets the flags of those it writes.
 func (r *run) flag(b int32, s *plan.Step, event int32) {
 	if r.order != nil {
 		for _, span := range s.Src {

@@ -81,14 +81,14 @@ func TestPacketWrittenTwice(t *testing.T) {
 	first := plan.Step{Op: "cpkt", Take: plan.None, Send: plan.None, Src: []plan.Span{cell(viewInput)},
 		Dst: []plan.Span{{Rank: plan.None, View: viewScratch, N: 1, Packet: true}, token}}
 	p.Ranks[1].Blocks[0].Steps = slices.Insert(p.Ranks[1].Blocks[0].Steps, 0, first)
-	second := &p.Ranks[0].Blocks[0].Steps[0] // behind the first: they do not race with each other
+	second := &p.Ranks[0].Blocks[0].Steps[0] // after the first: they do not race with each other
 	second.Src = append(second.Src, token)
 	if j := Judge(p); !has(j, plan.Race, "(repkt)") {
 		t.Errorf("findings %v, want RACE of the reader with the peer's packet", j.Findings)
 	}
 }
 
-// A result of an earlier launch that stays where it was is no result of this one.
+// A result of an earlier launch that is not overwritten is no result of this one.
 func TestEachLaunchHasItsOwnResult(t *testing.T) {
 	p := packetPair(3, true)
 	steps := p.Ranks[0].Blocks[0].Steps
@@ -100,7 +100,8 @@ func TestEachLaunchHasItsOwnResult(t *testing.T) {
 	}
 }
 
-// Begin reads the output and writes the input: what the peer still does with them races.
+// Begin reads the output and writes the input. Accesses of the peer that are not complete race with
+// it.
 func TestBeginTakesPart(t *testing.T) {
 	p := packetPair(2, true)
 	late := plan.Step{Op: "copy", Index: 2, Take: plan.None, Send: plan.None,
@@ -151,7 +152,7 @@ func TestSignalsLeft(t *testing.T) {
 	}
 }
 
-// A race whose result is right in one order is shown by another order.
+// If the result of a race is right in one order, another order shows the mistake.
 func TestGreedyShowsARace(t *testing.T) {
 	p := relaxedPair(false)
 	p.Ranks[0].Blocks[0].Steps[1].Signal = nil

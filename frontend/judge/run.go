@@ -14,14 +14,14 @@ type run struct {
 	blocks []block   // of all ranks
 	chans  []channel // as plan.Channels
 	counts []counter // as plan.Counters
-	ready  []int32   // blocks to look at; the last first
+	ready  []int32   // blocks to try; the last first
 	data   *data     // nil: only the order of steps is of interest
-	order  *order    // nil: no account of what orders the steps
+	order  *order    // nil: the order of steps is not recorded
 	done   int       // blocks at their end
 
 	packets [][]packets // of each memory of each rank; nil if the plan has none
 
-	// greedy means that each block runs as far as it can before another has its turn. Otherwise all
+	// greedy means that each block runs as far as it can before the next one runs. Otherwise all
 	// blocks run step by step in turn. Both orders are possible.
 	greedy bool
 
@@ -152,8 +152,8 @@ func (r *run) wakeAll(waiters *[]int32) {
 	*waiters = (*waiters)[:0]
 }
 
-// advance carries out at most n steps of a block, until one has to wait. It reports whether there
-// may be more to do at once.
+// advance performs at most n steps of a block, until one has to wait. It reports whether the block
+// may continue at once.
 func (r *run) advance(b int32, n int) bool {
 	bl := &r.blocks[b]
 	for ; bl.at < len(bl.steps) && n > 0; n-- {
@@ -192,7 +192,7 @@ type wait struct {
 	cell     plan.Span // of noPacket: one cell, and whose it is
 }
 
-// missing returns the first wait of a step.
+// missing returns the first reason for which a step has to wait.
 func (r *run) missing(b int32, s *plan.Step) wait {
 	base := r.first[r.blocks[b].rank]
 	for _, d := range s.After {
@@ -242,7 +242,7 @@ func (r *run) waitFor(b int32, w wait) {
 	*list = append(*list, b)
 }
 
-// perform carries out a step that lacks nothing.
+// perform performs a step that need not wait.
 func (r *run) perform(b int32, s *plan.Step) {
 	bl := &r.blocks[b]
 	var event int32 = noEvent

@@ -8,7 +8,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// value numbers what a cell holds: a node of values. 0 is undefined.
+// value is the content of a cell, as the number of a node of values. 0 is undefined.
 type value int32
 
 const undefined value = 0
@@ -34,7 +34,7 @@ func (v *values) leaf(c plan.Contribution) value {
 	return value(len(v.nodes) - 1)
 }
 
-// add makes a sum. What is undefined stays undefined.
+// add makes a sum. A sum with an undefined value is undefined.
 func (v *values) add(a, b value) value {
 	if a == undefined || b == undefined {
 		return undefined
@@ -60,13 +60,14 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// contents counts the contributions of a value. It looks at each node once.
+// contents counts the contributions of a value. It visits each node once.
 func (v *values) contents(top value) map[plan.Contribution]uint64 {
 	out := map[plan.Contribution]uint64{}
 	if top == undefined {
 		return out
 	}
-	// A sum has a greater number than what it is made of: times are final when a node's turn comes.
+	// A sum has a greater number than its operands, so the count of a node is final when it is
+	// visited.
 	times := map[value]uint64{top: 1}
 	for heap := []value{top}; len(heap) > 0; {
 		i := 0

@@ -24,7 +24,7 @@ type algo struct {
 	outOfPlace           bool
 	minBytes             int64
 	maxBytes             int64
-	hasOut, hasMin, hasM bool // outofplace, minBytes, maxBytes are there
+	hasOut, hasMin, hasM bool // outofplace, minBytes, maxBytes are given
 	threads              int64
 	hasThreads           bool
 
@@ -91,7 +91,7 @@ func (o op) sends() bool     { return o == opS || o == opRcs || o == opRrs || o 
 func (o op) readsSrc() bool  { return o == opS || o >= opRrs }
 func (o op) writesDst() bool { return o == opR || o == opRcs || o >= opRrc }
 
-// Bounds of what makes sense, far above all that runtimes take.
+// Limits of reasonable files, far above those of all runtimes.
 const (
 	mostRanks    = 1 << 16
 	mostChunks   = 1 << 20
@@ -102,8 +102,8 @@ const (
 	mostCount    = 72 // cnt must be less
 )
 
-// collectives are the canonical names of what attribute coll may say; "custom" has no meaning of
-// its own.
+// collectives are the canonical names of the values of attribute coll. "custom" has no expected
+// result of its own.
 var collectives = map[string]string{
 	"allreduce": "all_reduce", "allgather": "all_gather", "reduce": "reduce", "broadcast": "broadcast",
 	"alltoall": "all_to_all", "reduce_scatter": "reduce_scatter", "reducescatter": "reduce_scatter",
@@ -188,7 +188,7 @@ func (r *reader) root(e *element) *algo {
 	}
 	for len(a.gpus) < a.ngpus {
 		a.gpus = append(a.gpus, gpu{})
-		if len(a.gpus) > 64 { // enough to know that it is wrong
+		if len(a.gpus) > 64 { // enough to reject the file
 			break
 		}
 	}

@@ -19,7 +19,7 @@ type end struct {
 	lines       []int
 }
 
-// checker collects what breaks a rule of the format.
+// checker collects violations of the format's rules.
 type checker struct {
 	a        *algo
 	file     string
@@ -69,7 +69,7 @@ func (c *checker) chunks() {
 	}
 }
 
-// sizes are the chunks of input and output of a collective; 0 if that is up to the file.
+// sizes are the chunks of input and output of a collective; 0 if the file decides it.
 func sizes(coll string, chunks, ranks int) (in, out int) {
 	switch coll {
 	case "all_gather", "gather":

@@ -9,7 +9,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// hostile are files that hurt parsers.
+// hostile are files that make naive parsers fail.
 func hostile() map[string]string {
 	good := ring(2)
 	var wide strings.Builder

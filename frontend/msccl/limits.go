@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// runtime is what carries files out, and the most that it takes.
+// runtime is a program that executes files, with its limits.
 type runtime struct {
 	name          string
 	steps, blocks int  // of a block, of a gpu
 	needsRange    bool // outofplace, minBytes and maxBytes must be there
 	files         int  // that it loads; 0: no limit
-	plugin        bool // it chooses for the executor of another one, by rules of its own
+	plugin        bool // it chooses for another executor, by its own rules
 }
 
 var runtimes = []runtime{
@@ -38,7 +38,7 @@ func Files(name string) int {
 	return 0
 }
 
-// Runtimes are the names of what chooses among these files.
+// Runtimes are the names of the runtimes that choose among these files.
 func Runtimes() (names []string) {
 	for _, rt := range runtimes {
 		names = append(names, rt.name)
@@ -103,7 +103,7 @@ func (rt *runtime) refuses(a *algo) (why []string) {
 	return why
 }
 
-// mostBlocks is the number of blocks of the gpu that has most.
+// mostBlocks is the largest number of blocks of a gpu.
 func (a *algo) mostBlocks() (most int) {
 	for g := range a.gpus {
 		most = max(most, len(a.gpus[g].blocks))
@@ -111,7 +111,7 @@ func (a *algo) mostBlocks() (most int) {
 	return most
 }
 
-// notes are warnings: what runtimes refuse, and what looks like a slip.
+// notes returns warnings: what runtimes refuse, and probable mistakes.
 func (a *algo) notes() (notes []string) {
 	for i := range runtimes {
 		if why := runtimes[i].refuses(a); len(why) > 0 && !runtimes[i].plugin {
@@ -186,7 +186,7 @@ func (a *algo) handed() (n int) {
 		}
 		for b := range a.gpus[g].blocks {
 			steps := a.gpus[g].blocks[b].steps
-			var waits []*step // that nops have handed on
+			var waits []*step // passed on by nops
 			for i := range steps {
 				s := &steps[i]
 				if of := blocks[s.depBlock]; of != nil && s.deps >= 0 && s.deps < len(of.steps) {

@@ -81,7 +81,7 @@ func fused(steps []step) int {
 	return n
 }
 
-// fuse makes one addition of several. Its number is that of the last.
+// fuse joins several additions into one. Its number is that of the last.
 func (l *lowering) fuse(p *plan.Step, more []step) {
 	for i := range more {
 		p.Src = append(p.Src, plan.Span{Rank: plan.None, View: more[i].src.buffer, First: more[i].src.chunk, N: more[i].count})

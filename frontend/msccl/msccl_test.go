@@ -62,7 +62,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// What the parser refuses, with line and attribute.
+// Files that the parser refuses, with line and attribute.
 func TestRejects(t *testing.T) {
 	good := ring(2)
 	for _, c := range []struct{ name, old, new, want string }{
@@ -117,7 +117,7 @@ func TestRejects(t *testing.T) {
 	}
 }
 
-// What can be read and breaks a rule.
+// Files that can be read and break a rule.
 func TestIllFormed(t *testing.T) {
 	good := ring(2)
 	for _, c := range []struct{ name, old, new, want string }{
@@ -145,8 +145,7 @@ func TestIllFormed(t *testing.T) {
 	}
 }
 
-// A dependency that hands chunks over by a flag alone is told of; one that only keeps an order is
-// not.
+// A dependency that passes chunks by a flag alone is reported. One that only keeps an order is not.
 func TestDependenciesThatHandChunksOver(t *testing.T) {
 	const text = `<algo name="x" proto="LL" nchannels="1" nchunksperloop="2" ngpus="1" coll="custom" inplace="0">
 <gpu id="0" i_chunks="2" o_chunks="2" s_chunks="0">

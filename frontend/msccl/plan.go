@@ -109,7 +109,7 @@ func (a *algo) larger() int {
 	return n
 }
 
-// rounds cuts a chunk into what each round of the outer loop covers.
+// rounds cuts a chunk into the parts of the rounds of the outer loop.
 func rounds(cell, most int64) []int64 {
 	var out []int64
 	for ; cell > most; cell -= most {
@@ -126,7 +126,7 @@ func (a *algo) memory(rank, in, out int, inPlace bool) plan.Rank {
 	if in+out == 0 { // the file decides
 		in, out, inPlace = g.chunks[input], g.chunks[output], false
 	}
-	// A file whose counts do not fit is ill-formed, and yet carried out.
+	// A file whose counts do not fit is ill-formed, but it is executed.
 	in, out = max(in, g.chunks[input]), max(out, g.chunks[output])
 	k := plan.Rank{Input: input, Output: output}
 	view := func(name string, memory, first, cells int) {

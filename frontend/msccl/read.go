@@ -19,7 +19,7 @@ func Is(data []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")) && bytes.Contains(head, []byte("<algo"))
 }
 
-// Read reads a file. Without a program the findings say what is wrong.
+// Read reads a file. If it returns no program, the findings have the reason.
 func Read(f plan.File) (*plan.Program, []plan.Finding) {
 	a, r := parse(f)
 	if len(r.findings) > 0 {
@@ -56,8 +56,8 @@ func parse(f plan.File) (*algo, *reader) {
 	return r.algo(), r
 }
 
-// modes are the uses that the file allows: out of place, in place. The runtime of Microsoft does
-// not know outofplace: in place or else out of place.
+// modes are the uses that the file allows: out of place, in place. Microsoft's runtime ignores
+// outofplace: a program that is not in place is out of place.
 func (a *algo) modes() []bool {
 	switch {
 	case a.inPlace && a.outOfPlace:

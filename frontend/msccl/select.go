@@ -6,8 +6,8 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// whyNot lists what keeps a runtime from taking the file for a call, and whether it loads the file.
-// Sources: microsoft/msccl:src/graph/tuning.cc, Azure/msccl-executor-nccl and
+// whyNot lists the reasons why a runtime does not take the file for a call, and reports whether it
+// loads the file. Sources: microsoft/msccl:src/graph/tuning.cc, Azure/msccl-executor-nccl and
 // ROCm/rccl:src/misc/msccl/msccl_lifecycle.cc, Azure/msccl-scheduler:src/scheduler.cc.
 func (a *algo) whyNot(name string, q plan.Query) (why []string, loaded bool) {
 	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }

@@ -7,7 +7,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Each rule of the runtimes keeps the file from a call that is otherwise one that they take.
+// Each case breaks one rule of the runtimes, for a call that they would otherwise take.
 func TestWhyNot(t *testing.T) {
 	gather := strings.NewReplacer(`coll="allreduce"`, `coll="allgather"`, `i_chunks="2"`, `i_chunks="1"`,
 		`o_chunks="0"`, `o_chunks="2"`, `srcbuf="i"`, `srcbuf="o"`, `dstbuf="i"`, `dstbuf="o"`).Replace(ring(2))
@@ -61,7 +61,7 @@ func TestWhyNot(t *testing.T) {
 			}
 		})
 	}
-	// Executors of MSCCL do no averages; the plugin does not look at the operator.
+	// Executors of MSCCL do not support averages. The plugin ignores the operator.
 	p, _ := Read(plan.File{Name: "x.xml", Data: []byte(strings.Replace(ring(2), "coll=", range32, 1))})
 	avg := with(func(q *plan.Query) { q.Collective, q.Op = "all_reduce", "avg" })
 	for _, name := range Runtimes() {

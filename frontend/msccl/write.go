@@ -8,7 +8,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Algorithm is what Write writes.
+// Algorithm is an algorithm to write.
 type Algorithm struct {
 	Name       string
 	Collective string // canonical
@@ -41,8 +41,8 @@ type Step struct {
 	HasDep            bool
 }
 
-// everySize is maxBytes of a file that is for calls of every size: one runtime takes 0 for no
-// limit, another for nothing at all.
+// everySize is maxBytes of a file for calls of every size. One runtime reads 0 as no limit, another
+// as no size.
 const everySize = 1 << 40
 
 // Write writes an algorithm as XML that every runtime reads.

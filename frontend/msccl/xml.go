@@ -17,10 +17,10 @@ type element struct {
 	name string
 	line int
 	attr []xml.Attr
-	used uint64 // bit of each attribute that was asked for
+	used uint64 // bit of each attribute that was read
 }
 
-// reader reads a file tag by tag, and collects what is wrong with it.
+// reader reads a file tag by tag, and collects its mistakes.
 type reader struct {
 	file     string
 	dec      *xml.Decoder
@@ -48,7 +48,7 @@ func (r *reader) add(v plan.Verdict, line int, format string, args ...any) {
 	}
 }
 
-// full reports whether there are so many findings that it makes no sense to read on.
+// full reports whether there are too many findings to continue.
 func (r *reader) full() bool { return r.broken || len(r.findings) >= mostFindings }
 
 // newReader starts to read a file.
@@ -106,7 +106,7 @@ func shorten(s string) string {
 	return s
 }
 
-// start makes an element of a start tag, and looks for attributes that are there twice.
+// start makes an element from a start tag, and reports attributes that it has twice.
 func (r *reader) start(t xml.StartElement) *element {
 	e := &element{name: t.Name.Local, line: r.tag, attr: t.Attr}
 	if n := len(e.attr); n > mostAttributes {
@@ -123,7 +123,7 @@ func (r *reader) start(t xml.StartElement) *element {
 	return e
 }
 
-// text is an attribute's value, and whether it is there.
+// text returns an attribute's value, and whether it is present.
 func (e *element) text(name string) (string, bool) {
 	for i := range e.attr {
 		if e.attr[i].Name.Local == name && e.attr[i].Name.Space == "" {
@@ -134,7 +134,7 @@ func (e *element) text(name string) (string, bool) {
 	return "", false
 }
 
-// must is the value of an attribute that must be there, and whether it is.
+// must returns the value of a required attribute, and whether it is present.
 func (r *reader) must(e *element, name string) (string, bool) {
 	v, ok := e.text(name)
 	if !ok {
@@ -143,7 +143,7 @@ func (r *reader) must(e *element, name string) (string, bool) {
 	return v, ok
 }
 
-// number is the value of an attribute that must be there and be an integer within bounds.
+// number returns the value of a required attribute, which must be an integer within bounds.
 func (r *reader) number(e *element, name string, low, high int64) int {
 	v, ok := e.text(name)
 	if !ok {
@@ -153,7 +153,7 @@ func (r *reader) number(e *element, name string, low, high int64) int {
 	return int(r.integer(e, name, v, low, high))
 }
 
-// optional is number for an attribute that may be left out.
+// optional is number for an optional attribute.
 func (r *reader) optional(e *element, name string, otherwise, low, high int64) (n int64, is bool) {
 	v, ok := e.text(name)
 	if !ok {
@@ -175,7 +175,7 @@ func (r *reader) integer(e *element, name, v string, low, high int64) int64 {
 	return n
 }
 
-// rest notes the attributes that nothing asked for.
+// rest notes the attributes that were not read.
 func (r *reader) rest(e *element) {
 	for i := range e.attr {
 		if e.used&(1<<i) == 0 {
@@ -184,7 +184,7 @@ func (r *reader) rest(e *element) {
 	}
 }
 
-// skip passes over the children and the end of an element that means nothing to the runtimes.
+// skip skips the children and the end of an element that runtimes ignore.
 func (r *reader) skip(e *element, in string) {
 	r.unknown["element "+e.name+" in "+in]++
 	for open := 1; open > 0; {

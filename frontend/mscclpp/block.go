@@ -232,8 +232,8 @@ func (o object) place(v *value, key string, n int, what string) int {
 	return int(id)
 }
 
-// check returns an error unless each reference is of the sort that the operation expects: the
-// executor reads it as that sort whatever it is.
+// check returns an error unless each reference is of the sort that the operation expects. The
+// executor reads any reference as that sort.
 func (o object) check(op *Op) {
 	want := func(key string, refs []Ref, i int, sort string) {
 		if o.err != nil || i >= len(refs) {

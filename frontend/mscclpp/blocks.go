@@ -20,7 +20,7 @@ type builder struct {
 	proxy    map[int]int    // index in proxies, by port channel
 	acquired map[int]int    // units of each semaphore that one launch acquires
 	users    map[int][]int  // thread blocks of each barrier
-	owed     map[[2]int]int // copies of a thread block and a port channel that nothing has waited for
+	owed     map[[2]int]int // copies of a thread block and a port channel without a wait for them
 }
 
 // blocks makes the blocks of a rank, for all launches.
@@ -122,13 +122,14 @@ func (b *builder) end(tb, launch int) {
 	b.blocks[tb].Steps = append(b.blocks[tb].Steps, s)
 }
 
-// ended counts the thread blocks that are done with a launch.
+// ended counts the thread blocks that have finished a launch.
 func (b *builder) ended(launch int) int {
 	return b.counter(b.rank, fmt.Sprintf("ends of launch %d", launch+1), 0, false)
 }
 
-// begin adds the step that begins a thread block's next launch. Thread block 0 waits until all of
-// the rank have ended the launch before, as a stream does, and starts the others.
+// begin adds the step that begins a thread block's next launch. Thread block 0 waits until all
+// thread blocks of the rank have ended the previous launch, as a stream does, and starts the
+// others.
 func (b *builder) begin(tb, launch int) {
 	s := b.step(nil, launch)
 	s.Op = "begin of launch"
@@ -345,7 +346,7 @@ func barrierUsers(actions [][]action) map[int][]int {
 	return users
 }
 
-// barrier lets a thread block tell all others of a barrier that it has come, and wait for them.
+// barrier lets a thread block notify all others of a barrier of its arrival, and wait for them.
 func (b *builder) barrier(tb int, a *action, launch int) {
 	id := func(tb int) int {
 		return b.counter(b.rank, fmt.Sprintf("barrier %d at tb %d", a.op.Barrier, tb), 0, false)

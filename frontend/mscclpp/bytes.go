@@ -2,7 +2,7 @@ package mscclpp
 
 import "fmt"
 
-// sizes is how a GPU's buffers are laid out for a call: the executor's arithmetic.
+// sizes is the layout of a GPU's buffers for a call, by the executor's arithmetic.
 type sizes struct {
 	plan    *Plan
 	gpu     *GPU
@@ -14,9 +14,8 @@ const (
 	mostBytes     = 1 << 32  // offsets have 32 bits
 )
 
-// split is where slice index of size bytes begins if they are split into slices: the first
-// slices get one unit of the alignment more. Beyond the last slice it goes on as the
-// executor's formula does.
+// split returns where slice index begins if size bytes are split into slices. The first slices get
+// one unit of the alignment more. Beyond the last slice it continues like the executor's formula.
 func (z *sizes) split(size int64, index, slices int) int64 {
 	units := size / int64(z.plan.Alignment)
 	least, rest := units/int64(slices), units%int64(slices)
@@ -92,9 +91,9 @@ func (z *sizes) iterations(op *Op) int64 {
 	return (whole + unit - 1) / unit
 }
 
-// window is the part of an operation that an iteration of a pipeline carries out: from
-// offset on at most unit bytes. Behind the end the executor's unsigned difference wraps
-// around, so that it goes on with whole units.
+// window is the part of an operation that an iteration of a pipeline carries out: from offset on at
+// most unit bytes. After the end the executor's unsigned difference wraps around, so that it
+// continues with whole units.
 func window(size, offset, unit int64) int64 {
 	if offset > size {
 		return unit

@@ -40,7 +40,7 @@ func (c *cuts) add(p int64) bool {
 	return true
 }
 
-// settle takes over what was added.
+// settle accepts the added places.
 func (c *cuts) settle() {
 	c.at, c.fresh = append(c.at, c.fresh...), nil
 	slices.Sort(c.at)
@@ -55,7 +55,8 @@ func (c *cuts) cell(p int64) int {
 // mostCuts bounds the pieces of a plan.
 const mostCuts = 1 << 18
 
-// userOffset is where a rank's view of a buffer begins in the memory that is cut alike.
+// userOffset returns where a rank's view of a buffer begins in the memory that all ranks cut in the
+// same way.
 type userOffset func(rank int, b Buffer) int64
 
 // cut finds the pieces. It goes over the actions until no end of a piece is new.

@@ -14,8 +14,7 @@ type stretch struct {
 	flags  bool  // reads wait for flags, writes set them
 }
 
-// action is one operation of one iteration: what it reads, adds up and writes, and what it
-// waits for and signals.
+// action is one operation of one iteration, with its reads, writes, waits and signals.
 type action struct {
 	op    *Op
 	index int // place of the operation in the thread block, those in pipelines counted
@@ -28,7 +27,7 @@ type action struct {
 	chans []int // channels of the GPU
 }
 
-// syncKind is what an action does beside moving data.
+// syncKind is what an action does in addition to moving data.
 type syncKind uint8
 
 const (
@@ -53,8 +52,8 @@ type expansion struct {
 	at      *Op // where err is
 }
 
-// mostActions bounds what a plan is expanded to: its operations, and the stretches of buffers
-// that they read and write.
+// mostActions limits the expansion of a plan: its operations, and the stretches of buffers that
+// they access.
 const mostActions = 1 << 18
 
 // expand lists what a thread block does in one call.
@@ -139,7 +138,7 @@ func (e *expansion) channels(op *Op) []int {
 func (e *expansion) data(a action, offset, unit int64) {
 	op := a.op
 	if shapes[op.Name].packets {
-		offset, unit = 0, mostBytes // packets know nothing of pipelines
+		offset, unit = 0, mostBytes // packets ignore pipelines
 	}
 	switch op.Name {
 	case "put", "pws", "pwsf", "ppkt", "get":
@@ -171,8 +170,8 @@ func (e *expansion) data(a action, offset, unit int64) {
 	}
 }
 
-// move adds an action that adds up what is at src and writes it to each of dst. measure says
-// how many bytes; pair is the place of a pair.
+// move adds an action that adds up what is at src and writes it to each of dst. measure returns the
+// number of bytes; pair is the place of a pair.
 func (e *expansion) move(a action, src, dst []Ref, measure Ref, offset, unit int64, pair int) {
 	_, size, err := e.span(measure, NoBuffer, a.op)
 	if err != nil {
@@ -230,7 +229,7 @@ func (e *expansion) stretches(list *[]stretch, a *action, r Ref, place int, read
 	if s.packet {
 		s.first *= 2
 		if read && s.flags && a.op.Name != "gstorepkt" {
-			s.buffer = Scratch // whatever the reference says
+			s.buffer = Scratch // for every reference
 		}
 	}
 	*e.total += len(ranks)

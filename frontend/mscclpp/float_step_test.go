@@ -2,7 +2,7 @@ package mscclpp
 
 import "slices"
 
-// step carries an operation out if it can be now.
+// step performs an operation if it need not wait.
 func (f *floats) step(rank, block int, o floatOp) bool {
 	r, op := f.ranks[rank], o.op
 	fb := r.blocks[block]
@@ -70,7 +70,7 @@ func (r *floatRank) later(fb *floatBlock, channel int, do func()) {
 	fb.owed[channel]++
 }
 
-// barrier lets thread blocks pass when as many have come as it is for.
+// barrier lets thread blocks pass when all of its thread blocks have arrived.
 func (f *floats) barrier(r *floatRank, fb *floatBlock, op *Op) bool {
 	id := op.Barrier
 	if fb.met == 0 {
@@ -87,7 +87,7 @@ func (f *floats) barrier(r *floatRank, fb *floatBlock, op *Op) bool {
 	return true
 }
 
-// signal adds to the count of the peer's channel that is the same one among those between the two.
+// signal adds to the count of the peer's channel with the same number among those between the two.
 func (f *floats) signal(rank int, t ChannelType, channel int) {
 	of := func(rank int) []int {
 		if t == PortChannel {
@@ -112,7 +112,7 @@ func (f *floats) signal(rank int, t ChannelType, channel int) {
 	}
 }
 
-// move carries out an operation that moves data.
+// move performs an operation that moves data.
 func (f *floats) move(rank, block int, o floatOp, list []int) bool {
 	op, r := o.op, f.ranks[rank]
 	now := r.launch + 1
@@ -121,7 +121,7 @@ func (f *floats) move(rank, block int, o floatOp, list []int) bool {
 		packet bool
 	}
 	get := func(ref Ref, packet bool, size int) read {
-		if packet && op.Name != "ppkt" { // packets are looked for in scratch, whatever the reference says
+		if packet && op.Name != "ppkt" { // packets are looked for in scratch, for every reference
 			ref.Local = Scratch
 		}
 		return read{f.places(rank, block, o, ref, packet, size), packet}

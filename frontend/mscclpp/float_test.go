@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// floats carries a plan out on numbers, in a random order of what could be next. It shares only the
-// parsed plan with the lowering and the judge. Each unit of 16 bytes is a number. A packet is one
-// number in two units with a flag. Chunks have equally many units.
+// floats executes a plan on numbers, in a random order of the operations that need not wait. It
+// shares only the parsed plan with the lowering and the judge. Each unit of 16 bytes is a number. A
+// packet is one number in two units with a flag. Chunks have equally many units.
 type floats struct {
 	plan     *Plan
 	rng      *rand.Rand
@@ -96,7 +96,7 @@ func newFloats(p *Plan, units, launches int, seed int64) *floats {
 	return f
 }
 
-// input is what a rank brings to a launch: whole numbers, so that sums are exact.
+// input returns a rank's contribution to a launch: whole numbers, so that sums are exact.
 func input(rank, launch, unit int) float64 {
 	x := uint64(rank*1000003+launch*7919+unit+1) * 0x9e3779b97f4a7c15
 	x = (x ^ x>>29) * 0xbf58476d1ce4e5b9
@@ -110,7 +110,7 @@ func (f *floats) fill(rank int) {
 	}
 }
 
-// run reports whether all launches come to their end, and whether all results are right.
+// run reports whether all launches end, and whether all results are right.
 func (f *floats) run() (ends, right bool) {
 	for {
 		type actor struct{ rank, block, proxy int }

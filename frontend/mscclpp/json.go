@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// value is a JSON value that knows where it stands.
+// value is a JSON value with its place in the file.
 type value struct {
 	kind    valueKind
 	at      int // offset in the file
@@ -51,7 +51,7 @@ type parser struct {
 	pos  int
 }
 
-// syntaxError is a place where the text is no JSON.
+// syntaxError is a place where the text is not valid JSON.
 type syntaxError struct {
 	at     int
 	reason string
@@ -82,7 +82,7 @@ func (p *parser) blanks() {
 	}
 }
 
-// found names what stands at the present place.
+// found names the text at the present place.
 func (p *parser) found() string {
 	if p.pos >= len(p.data) {
 		return "the end of the file"
@@ -140,7 +140,7 @@ func (p *parser) word(v *value) error {
 	return p.fail(p.pos, "found %s, want a value", p.found())
 }
 
-// number reads what JSON takes for a number.
+// number reads a number of JSON.
 func (p *parser) number() (string, error) {
 	start := p.pos
 	for p.pos < len(p.data) && strings.IndexByte("+-.0123456789eE", p.data[p.pos]) >= 0 {
@@ -182,7 +182,7 @@ func (p *parser) punctuation(one, other byte) (byte, error) {
 	return p.data[p.pos-1], nil
 }
 
-// empty reports whether what was opened closes at once, and reads the end of it.
+// empty reports whether the array or object closes at once. If so, it reads the end.
 func (p *parser) empty(end byte) bool {
 	p.pos++
 	p.blanks()
@@ -268,7 +268,7 @@ func (v *value) integer(least, most uint64) (uint64, error) {
 	return n, nil
 }
 
-// lines knows where the lines of a file begin.
+// lines has the offsets at which the lines of a file begin.
 type lines []int
 
 func newLines(data []byte) lines {

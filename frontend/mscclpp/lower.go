@@ -12,13 +12,13 @@ import (
 // Name is the name of the format.
 const Name = "mscclpp"
 
-// Is reports whether a file looks like a plan: a JSON object that speaks of GPUs.
+// Is reports whether a file looks like a plan: a JSON object with GPUs.
 func Is(data []byte) bool {
 	head := bytes.TrimLeft(data, " \t\r\n")
 	return len(head) > 0 && head[0] == '{' && bytes.Contains(data, []byte(`"gpus"`))
 }
 
-// collectives are the names of collectives in plans, and what they are called here.
+// collectives maps the names of collectives in plans to kernbench's names.
 var collectives = map[string]string{
 	"allreduce": "all_reduce", "allgather": "all_gather", "reducescatter": "reduce_scatter", "reduce_scatter": "reduce_scatter",
 	"alltoall": "all_to_all", "broadcast": "broadcast", "reduce": "reduce", "gather": "gather", "scatter": "scatter",

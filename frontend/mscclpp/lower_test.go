@@ -142,7 +142,7 @@ func rewritten(chunk string) text {
 	}}
 }
 
-// reused copies through scratch in two thread blocks, with as many free slots as init says.
+// reused copies through scratch in two thread blocks, with init free slots.
 func reused(init int) text {
 	return text{top: `"reuse_resources":true,`, scratch: 2,
 		semaphores: fmt.Sprintf(`{"init_value":0},{"init_value":%d}`, init), blocks: func(r int) [][]string {
@@ -260,7 +260,7 @@ func overwritten(put string) text {
 	})}
 }
 
-// A flush orders the copy of a port channel before what comes behind it.
+// A flush orders the copy of a port channel before later operations.
 func TestFlushOrders(t *testing.T) {
 	if v, why := overwritten("pwsf").verdicts(t); strings.Contains(v, "RACE") {
 		t.Errorf("%s, want no RACE", why)
@@ -353,7 +353,7 @@ func TestGreatSemaphore(t *testing.T) {
 	}
 }
 
-// What a plan asks for is bounded before it is made.
+// The size of a plan is checked before it is made.
 func TestLargePlansAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"pieces", `"allreduce"`, `"other"`, "input and output fall into more than"},
@@ -410,7 +410,7 @@ func TestPacketsWrittenTwice(t *testing.T) {
 	}
 }
 
-// A packet of LL16 has 8 bytes of data, so that chunks of 4 stay behind; LL8 carries them.
+// A packet of LL16 has 8 bytes of data, so it cannot carry chunks of 4. LL8 can.
 func TestPacketTypes(t *testing.T) {
 	x := right["ppkt, respkt, upkt"]
 	x.top += `"buffer_alignment":4,`
@@ -429,7 +429,7 @@ func TestPacketTypes(t *testing.T) {
 	}
 }
 
-// The executor has no operation but sum: whatever reduce_op says, sums are right.
+// The executor supports sums only. So sums are right for every reduce_op.
 func TestReduceOpIsIgnored(t *testing.T) {
 	x := right["rres"].String()
 	for _, op := range []string{"sum", "max", "min", "nonsense"} {

@@ -34,7 +34,7 @@ func schedules(p *Plan, n int) (right int) {
 	return right
 }
 
-// mutate changes one thing of a plan, and says what; "" if it changed nothing.
+// mutate changes one thing of a plan, and returns a description; "" if it changed nothing.
 func mutate(p *Plan, rng *rand.Rand) string {
 	rank := rng.Intn(len(p.GPUs))
 	g := &p.GPUs[rank]

@@ -20,7 +20,7 @@ type Plan struct {
 	MaxBytes       uint64 // inclusive
 	GPUs           []GPU
 
-	// Notes say what is legal and ignored, such as keys that the executor does not know.
+	// Notes list what is legal and ignored, such as unknown keys.
 	Notes []string
 }
 

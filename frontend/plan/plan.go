@@ -22,12 +22,13 @@ type Plan struct {
 	// Want is the expected result of the ranks; nil if it is unknown.
 	Want *Relation
 
-	// Data is a plan that does the same with the same data, for formats that do not say which data
-	// a message has. The outputs are judged by it. Nil: this plan has the data, or nothing is
-	// known.
+	// Data is a plan that does the same with the same data, for formats in which messages have no
+	// description of their data. The outputs are judged by it. Nil: this plan has the data, or
+	// nothing is known.
 	Data *Plan
 
-	// Collectives are those that steps perform as a whole: the format says which, and not how.
+	// Collectives are those that steps perform as a whole. The format names the collective without
+	// an algorithm.
 	Collectives []Collective
 
 	// Launches is how many calls the steps are, back to back; 0 is 1.
@@ -74,7 +75,7 @@ type Step struct {
 	Op    string // in the words of the file: "rrcs"
 	Index int    // the step's number in the file
 	Part  int    // a step of the file may be several here: from 0 on
-	Line  int    // in the file; 0 if not known
+	Line  int    // in the file; 0 if unknown
 	Name  string // of formats whose steps are no numbered ones of a block: what to call the step
 
 	// Switch marks that a switch adds up the sources on their way, and multicasts to destinations.
@@ -179,8 +180,8 @@ func (c Contribution) Compare(d Contribution) int {
 
 // Relation holds the contributions of each output cell at the end.
 type Relation struct {
-	// Root is the rank that the collective is rooted in; None if the file does not tell it: the
-	// judge then finds the root that fits best.
+	// Root is the rank that the collective is rooted in; None if the file does not name it. Then
+	// the judge finds the root that fits best.
 	Root   int
 	Rooted bool
 

@@ -17,13 +17,12 @@ type Program struct {
 	MinBytes   int64    `json:"min_bytes"`
 	MaxBytes   int64    `json:"max_bytes"` // greatest size that it is for; 0: no limit
 	Fixed      bool     `json:"-"`         // the files have the sizes of all messages: MaxBytes is the only size, and 0 if it is not known
-	SumsOnly   bool     `json:"-"`         // the runtime adds, whatever operator a call asks for
+	SumsOnly   bool     `json:"-"`         // the runtime adds, for every operator of a call
 	Modes      []bool   `json:"-"`         // for each use that it allows: in place?
 	Blocks     int      `json:"-"`         // thread blocks of the rank that has most; 0: the format has none
 	Notes      []string `json:"-"`         // what a user should know: unknown attributes, limits of runtimes
 
-	// Plan makes the plan of a call. Findings are ILL-FORMED; without a plan they say why there is
-	// none.
+	// Plan makes the plan of a call. Findings are ILL-FORMED; without a plan they have the reason.
 	Plan func(Call) (*Plan, []Finding) `json:"-"`
 	// WhyNot lists what keeps a runtime from taking this program for a call; none: it would. Loaded
 	// reports whether the runtime at least loads it for so many ranks. The runtimes of a format are
@@ -42,11 +41,11 @@ type Call struct {
 	Bytes    int64 // of the larger of input and output of a rank; 0: so few that no message is split
 	InPlace  bool
 	Launches int       // calls back to back; 0: one. Formats whose memory is new for each call know one only
-	Depth    int       // messages that a channel holds; 0: as the protocol has it
+	Depth    int       // messages that a channel holds; 0: as set by the protocol
 	Root     int       // 1 + the root; 0: not given
 	Protocol *Protocol // in place of the program's own
-	Want     *Formula  // in place of what the collective says
-	Packet   int       // bytes of data in a packet: 4 or 8; 0: as the format has it
+	Want     *Formula  // instead of the collective's result
+	Packet   int       // bytes of data in a packet: 4 or 8; 0: as set by the format
 }
 
 // Query is a call for which a runtime looks for a program.

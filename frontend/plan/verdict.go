@@ -9,16 +9,16 @@ import (
 // Verdict is the kind of a finding. Smaller ones come first in reports.
 type Verdict uint8
 
-// Verdicts, the gravest first.
+// Verdicts, the most severe first.
 const (
 	ParseReject     Verdict = iota // the file cannot be read: file, line and attribute are named
 	IllFormed                      // it can be read, and breaks a rule of the format
-	Deadlock                       // some block waits for ever
-	Wrong                          // outputs do not hold what the collective says
+	Deadlock                       // some block waits forever
+	Wrong                          // outputs do not hold the collective's result
 	Race                           // two accesses of one cell, one of them a write, without order
 	UndefinedRead                  // a cell is read before anything was written to it
 	Leftover                       // messages are left in a channel
-	NoPostcondition                // nothing says what the outputs must hold
+	NoPostcondition                // the expected outputs are unknown
 	OK
 )
 
@@ -52,7 +52,7 @@ func (f Finding) String() string {
 	return f.Verdict.String() + " " + f.Place() + f.Text
 }
 
-// Place is where in the files the finding is, with a colon behind it, or "".
+// Place is the place of the finding in the files, followed by a colon, or "".
 func (f Finding) Place() string {
 	switch {
 	case f.File != "" && f.Line > 0:
@@ -65,7 +65,7 @@ func (f Finding) Place() string {
 	return ""
 }
 
-// Verdicts are those of findings, each once and the gravest first; OK if there are none.
+// Verdicts are those of findings, each once and the most severe first; OK if there are none.
 func Verdicts(findings []Finding) []Verdict {
 	var vs []Verdict
 	for _, f := range findings {

@@ -43,7 +43,7 @@ func rounds(world, rounds int, rng *rand.Rand) *plan.Plan {
 	return p
 }
 
-// turns is put, many times: rank 1 tells rank 0 when it may write again, and is late to read.
+// turns is put, many times. Rank 1 notifies rank 0 when it may write again, and reads late.
 func turns(packet bool, n int) *plan.Plan {
 	p := put(packet, 4096)
 	p.Counters = []plan.Counter{{Rank: 1}, {Rank: 0}}

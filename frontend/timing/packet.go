@@ -24,7 +24,7 @@ func (r *run) memory(b *block, s plan.Span) (rank int, v plan.View) {
 	return rank, r.plan.Ranks[rank].Views[s.View]
 }
 
-// cells are the packets of a span; they are made when first asked for.
+// cells are the packets of a span; they are made on first use.
 func (r *run) cells(b *block, s plan.Span) (*packets, []arrival) {
 	rank, v := r.memory(b, s)
 	if r.packets == nil {

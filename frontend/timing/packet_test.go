@@ -35,7 +35,7 @@ func put(packet bool, bytes int64) *plan.Plan {
 	return p
 }
 
-// A packet is there when it has arrived, without a signal behind it; it takes twice the bytes.
+// A packet can be read when it has arrived, without a signal after it. It takes twice the bytes.
 func TestPacket(t *testing.T) {
 	m := preset(t, "dgx-h100")
 	model := Defaults(plan.LL)

@@ -28,7 +28,7 @@ type Spec struct {
 	Units   []hw.Unit // that compute: an instruction goes to the first one that takes it
 }
 
-// The units that every PE has, by their numbers in Spec.Units. Others stand behind them.
+// The units that every PE has, by their numbers in Spec.Units. Other units come after them.
 const (
 	Math = iota
 	GEMM

@@ -149,7 +149,7 @@ func (p *Page) Expect(words string) {
 	p.expected = append(p.expected, words)
 }
 
-// Secret forbids a text in the address of a request. The part behind # is not sent.
+// Secret forbids a text in the address of a request. The part after # is not sent.
 func (p *Page) Secret(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

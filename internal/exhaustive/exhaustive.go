@@ -16,7 +16,7 @@ var on = flag.Bool("exhaustive", false, "run all cases of a grid, not a sample o
 func On() bool { return *on }
 
 // Properties lets random tests (rapid.Check) try fewer programs, unless all cases are to be run or
-// -rapid.checks or RAPID_CHECKS says how many. TestMain calls it.
+// -rapid.checks or RAPID_CHECKS sets the number. TestMain calls it.
 func Properties(checks string) {
 	flag.Parse()
 	if *on {

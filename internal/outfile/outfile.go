@@ -95,7 +95,7 @@ func partFile(name string) (*os.File, error) {
 	}
 }
 
-// renamed makes an error speak of the file that was asked for.
+// renamed replaces the path in an error by that of the requested file.
 func renamed(err error, name string) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: e.Op, Path: name, Err: e.Err}

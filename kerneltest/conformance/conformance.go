@@ -27,7 +27,7 @@ type Counts struct {
 
 // Run runs every algorithm of the library on an executor. It varies numbers of ranks, element
 // counts, types, operations and memory orders in turn, or with exhaustive all counts. A case is a
-// subtest. One that needs what the executor's row does not have is skipped, and says which
+// subtest. One that needs a missing feature of the executor's row is skipped, and names it
 // capability is missing.
 //
 // Results are judged by provenance and by value where the executor moves bytes. On all executors

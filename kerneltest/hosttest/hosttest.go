@@ -20,16 +20,16 @@ type Config struct {
 	Sets     []string // KEY=VALUE over either file: none
 
 	Algorithm string            // that collectives run: the program's
-	Ranks     int               // PEs that take part: as the program says
-	NElem     int               // elements of each rank: as the program says
-	DType     dtype.Type        // as the program says
+	Ranks     int               // PEs that take part: as set by the program
+	NElem     int               // elements of each rank: as set by the program
+	DType     dtype.Type        // as set by the program
 	Op        tl.ReduceOp       // Sum
 	Input     string            // what ranks contribute, as --input has it: by the program
 	Options   map[string]string // of the program, by name
 
 	Executors []string // by name: mock and sim
 	Schedules int      // random schedules to perform besides the executor's own, on each executor: none
-	Seed      uint64   // the only schedule to perform: all that Schedules says
+	Seed      uint64   // the only schedule to perform; 0: those of Schedules
 }
 
 // small is the machine of a Config that names none.
@@ -84,7 +84,7 @@ func (cfg *Config) seeds(row *exec.Row) []uint64 {
 	return seeds
 }
 
-// one performs a schedule and says what is wrong with it.
+// one performs a schedule and returns its failure.
 func (cfg *Config) one(p bench.Program, executor string, seed uint64) error {
 	race := true
 	s := run.Spec{

@@ -132,13 +132,13 @@ func Races(program func(judge *race.Detector)) *race.Report {
 	}
 }
 
-// built is a machine with what its topology says of the order of one-sided operations.
+// built is a machine with the order of one-sided operations of its topology.
 type built struct {
 	machine *machine.Machine
 	order   mem.Ordering
 }
 
-// machines are those that tests have asked for, by their settings. They are read only.
+// machines are the machines of earlier tests, by their settings. They are read-only.
 var machines sync.Map
 
 func (s *Setup) machine() (built, error) {

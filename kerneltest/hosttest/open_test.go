@@ -142,7 +142,7 @@ func TestRacesAfterADeadlock(t *testing.T) {
 	}
 }
 
-// ear is a test that hears what Open says.
+// ear is a testing.TB that records the failures of Open.
 type ear struct {
 	*testing.T
 	said []string

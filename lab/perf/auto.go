@@ -79,7 +79,7 @@ func (p *perfPlan) ownChoices() (own *algorithm.Tuning, err error) {
 	return own, nil
 }
 
-// whyNot says why a machine's own choices have none for a call.
+// whyNot returns why a machine's own choices have none for a call.
 func whyNot(all []conf.TuningTable, fingerprint, collective string, ranks int) string {
 	var known []string
 	for i := range all {
@@ -132,7 +132,7 @@ func (p *perfPlan) addTuned(ctx context.Context, tuning *algorithm.Tuning) error
 // tunedRow is what a tuning table has to do with a row.
 type tunedRow struct {
 	with   string // settings, for the note
-	line   string // names the runs from which the time is extrapolated, as the table says; "": it is not
+	line   string // names the runs from which the time is extrapolated, if the table requires that; "": it does not
 	anchor bool   // the row is one of those runs, and not shown
 }
 

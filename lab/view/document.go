@@ -194,7 +194,7 @@ type LinkWaits struct {
 	Start  []int64 `json:"start"` // less that of the one before
 	Length []int64 `json:"length"`
 	Link   []int32 `json:"link"` // in Links.Links
-	Full   []int32 `json:"full"` // 1: for space in the buffer behind the link
+	Full   []int32 `json:"full"` // 1: for space in the buffer at the end of the link
 	Of     []int32 `json:"of"`   // operation that the message belongs to
 	Behind []int32 `json:"behind"`
 }

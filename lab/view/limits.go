@@ -11,7 +11,7 @@ const (
 	maxWaits     = 10_000
 	maxRows      = 200 // of a table of resources
 	maxSource    = 256 << 10
-	contextLines = 12 // of source before and behind a line that has time
+	contextLines = 12 // of source before and after a line that has time
 	maxTableRows = 5_000
 	maxFact      = 4 << 10 // bytes of a text
 )

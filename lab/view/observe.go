@@ -12,7 +12,7 @@ import (
 	"kernbench/unit"
 )
 
-// Options say how a run is shown.
+// Options select what is shown of a run.
 type Options struct {
 	Name    string        // of the run on the page; "": its algorithm and ranks
 	From    unit.Time     // of the window that has single spans
@@ -71,7 +71,7 @@ func Explanation(r *explain.Report, name string) *Run {
 	return v
 }
 
-// explained adds what an explanation says.
+// explained adds the contents of an explanation.
 func (v *Run) explained(r *explain.Report) {
 	v.Reasons, v.Classes, v.Gap, v.Slots = r.Reasons, r.Classes, r.Gap, r.Slots
 	v.Resources = r.Resources[:min(len(r.Resources), maxRows)]

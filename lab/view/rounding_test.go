@@ -12,7 +12,7 @@ import (
 	"kernbench/unit"
 )
 
-// The document of rounding has the rows of the result, and says when one is wrong or missing.
+// The document of rounding has the rows of the result, and marks wrong and missing ones.
 func TestRounding(t *testing.T) {
 	n, err := perf.Round(ctx, perf.RoundingSpec{Spec: perf.Spec{
 		Base: run.Spec{Topology: "ahbm-cube", Ranks: 4}, Collective: "all_reduce", Algorithms: []string{"ring_allreduce"},

@@ -204,7 +204,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// Only a window has single spans if it is asked for.
+// If a window is requested, only it has single spans.
 func TestWindow(t *testing.T) {
 	s := run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", NElem: 1 << 16}
 	all, _ := observed(t, s, view.Options{})

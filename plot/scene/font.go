@@ -72,7 +72,7 @@ func subset(runes []rune) []byte {
 	}
 	var glyf, loca, hmtx []byte
 	metrics := int(big.Uint16(tables["hhea"][34:]))
-	for i := 0; i < len(ids); i++ { // parts of glyphs come behind
+	for i := 0; i < len(ids); i++ { // parts of glyphs are appended
 		loca = big.AppendUint32(loca, uint32(len(glyf)))
 		glyf = append(glyf, unhinted(glyph(ids[i]), add)...)
 		for len(glyf)%4 != 0 {

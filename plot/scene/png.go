@@ -66,7 +66,7 @@ func encodePNG(p *Picture) ([]byte, error) {
 	return withChunks(b.Bytes(), p)
 }
 
-// withChunks puts the resolution and what made a picture behind the header of a PNG.
+// withChunks adds the resolution and the generator of a picture after the header of a PNG.
 func withChunks(data []byte, p *Picture) ([]byte, error) {
 	const header = 8 + 4 + 4 + 13 + 4 // the signature, and IHDR with its length, name and checksum
 	if len(data) < header {

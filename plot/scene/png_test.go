@@ -21,7 +21,7 @@ func at(c interface{ At(x, y int) color.Color }, x, y float64) Color {
 	return Color(r>>8<<16 | g>>8<<8 | b>>8)
 }
 
-// TestPNG: pixels show the items, and chunks say what made the file, at 300 dots per inch.
+// TestPNG: pixels show the items, and chunks have the generator of the file and 300 dots per inch.
 func TestPNG(t *testing.T) {
 	data, err := Encode(sample(), FormatPNG)
 	if err != nil {
@@ -74,7 +74,7 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// TestPNGOtherScripts: what Latin-1 cannot say is iTXt.
+// TestPNGOtherScripts: texts that do not fit Latin-1 are in iTXt.
 func TestPNGOtherScripts(t *testing.T) {
 	p := sample()
 	p.About = []Fact{{"command", "日本"}}

@@ -62,7 +62,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// TestHTML: a page has what made it, and asks for nothing from elsewhere.
+// TestHTML: a page names its generator, and loads nothing from elsewhere.
 func TestHTML(t *testing.T) {
 	page := string(HTML(sample()))
 	for _, want := range []string{`<meta name="kernbench:machine" content="2 SIPs × 16 cubes">`, "default-src 'none'",

@@ -31,7 +31,7 @@ func NewForgetful(every int) *Log {
 // Due reports whether Forget should be called.
 func (l *Log) Due() bool { return l.every > 0 && l.written >= l.due }
 
-// Keep says what is kept when a log forgets.
+// Keep selects what is kept when a log forgets.
 type Keep struct {
 	log           *Log
 	points, paths bits

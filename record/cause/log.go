@@ -13,7 +13,7 @@ type Operation struct {
 	Rank int32  // in its group
 	PE   int32  // in the machine
 	Call string // send, recv, ...
-	Line string // of the kernel's source; "" if it is not known
+	Line string // of the kernel's source; "" if it is unknown
 }
 
 // Step is the part of a kernel that a message of a ring begins, up to the next one. It is the
@@ -194,7 +194,7 @@ func (l *Log) Arrived(r Resource, bytes int64) {
 	e.Bytes += bytes
 }
 
-// Extend returns the path that consists of another one and a link behind it. Path 0 is empty.
+// Extend returns the path that consists of another one and one more link. Path 0 is empty.
 func (l *Log) Extend(before uint32, link int) uint32 {
 	p := path{before, uint32(link)}
 	i, ok := l.onward[p]

@@ -55,7 +55,7 @@ const (
 	Word               // control words of PE Number
 	Engine             // communication engine of PE Number
 	Peer               // memory of PE Number, over the network
-	Buffer             // behind link Number
+	Buffer             // at the end of link Number
 	Path               // several links, one after the other: see Log.Links
 	Event              // an event of streams, the end of another program
 )

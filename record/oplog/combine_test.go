@@ -123,7 +123,7 @@ func TestCombineFaults(t *testing.T) {
 	}
 }
 
-// An infinity that an update makes is told as one of arithmetic is.
+// An infinity that an update makes is reported like one of arithmetic.
 func TestCombineOverflows(t *testing.T) {
 	b := newBench(t, oplog.Options{Inline: true, Explain: true})
 	x, y := b.put(t, 0, dtype.F16, 60000), b.put(t, 1, dtype.F16, 60000)

@@ -163,7 +163,7 @@ func TestLockstep(t *testing.T) {
 	})
 }
 
-// A lockstep stops at what is wrong with memory, and says where.
+// A lockstep stops at a mistake of memory, and reports its place.
 func TestLockstepFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		at   mem.Addr
@@ -198,7 +198,7 @@ func TestLockstepFaults(t *testing.T) {
 	}
 }
 
-// Who is to be told of sets, or of how elements came about, is told of each operation.
+// A consumer of sets, or of the origin of elements, gets each operation.
 func TestNoLockstep(t *testing.T) {
 	for _, o := range []oplog.Options{{Explain: true}, {Audit: true}} {
 		if newBench(t, o).Lockstep([]int32{0}) != nil {

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bench is a log with a context, so that tests can say what a kernel says.
+// bench is a log with a context, so that tests can make the calls of a kernel.
 type bench struct {
 	*oplog.Log
 	c      *tl.Context

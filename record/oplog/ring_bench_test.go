@@ -10,7 +10,7 @@ import (
 	"kernbench/tl"
 )
 
-// ringLog is what a chunked ring all-reduce tells a log, rank after rank in each step.
+// ringLog records a chunked ring all-reduce in a log, rank after rank in each step.
 type ringLog struct {
 	*oplog.Log
 	ranks, elems int

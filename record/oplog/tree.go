@@ -226,7 +226,7 @@ func rounded(trees []Tree, t dtype.Type) {
 }
 
 // join makes the trees of elements that were combined of two. What has no contributions is a
-// constant that an accumulator began with: it adds nothing, or else provenance says so.
+// constant that an accumulator began with: it adds nothing; otherwise provenance shows it.
 func (r *replay) join(x *record, to, a, b []Tree, out, left, right []byte) {
 	u := roundoff(x.typ)
 	if x.binary() == dtype.Max || x.binary() == dtype.Min {

@@ -83,7 +83,7 @@ type grown struct {
 	value float64
 }
 
-// tree stores a single element, and says what became of it.
+// tree stores a single element, and returns its tree.
 func (b *bench) tree(t *testing.T, out tl.Tensor) (grown, oplog.Audit) {
 	t.Helper()
 	at := b.put(t, 9000, out.DType(), 0)
@@ -95,7 +95,8 @@ func (b *bench) tree(t *testing.T, out tl.Tensor) (grown, oplog.Audit) {
 	return grown{trees[0], b.get(t, at)[0]}, b.Audit()
 }
 
-// The first operation that overflows is told with its place, not those that go on with infinities.
+// The first operation that overflows is reported with its place, and not those that continue with
+// infinities.
 func TestTreesOverflow(t *testing.T) {
 	both(t, oplog.Options{Audit: true}, func(t *testing.T, b *bench) {
 		all := b.contribute(t, dtype.F16, 362, func(r int) float64 { return float64(r + 1) })

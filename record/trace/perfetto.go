@@ -26,7 +26,7 @@ type Perfetto struct {
 // NewPerfetto makes the view and writes the head of the file.
 func NewPerfetto(w io.Writer, pe Names) *Perfetto { return newPerfetto(w, pe, nil) }
 
-// newPerfetto makes the view of a file that says something about itself.
+// newPerfetto makes the view of a file with metadata.
 func newPerfetto(w io.Writer, pe Names, about map[string]string) *Perfetto {
 	p := &Perfetto{out: newOut(w, pe), lanes: lanes{}, seen: map[int32]bool{}, calls: map[flowKey]end{}}
 	p.w.WriteString(`{"displayTimeUnit":"ns",`)

@@ -79,7 +79,7 @@ const (
 	typeCounter = 4
 )
 
-// Sequences of packets. Packets of the first come in the order of time and say how much later each
+// Sequences of packets. Packets of the first come in the order of time and have how much later each
 // is than the one before. Those of the second have times of their own.
 const (
 	inOrder  = 1
@@ -104,7 +104,7 @@ func NewPFTrace(w io.Writer, pe Names, about map[string]string, plain bool) *PFT
 	return p
 }
 
-// head writes the clocks and what the file says about itself.
+// head writes the clocks and the metadata of the file.
 func (p *PFTrace) head(about map[string]string) {
 	clock := func(id uint64, delta bool) []byte {
 		m := appendUint(appendUint(nil, 1, id), 2, 0)

@@ -74,7 +74,7 @@ func (p *PFTrace) newTrack(name string, parent uint64, rank int, counter []byte)
 	return t.last
 }
 
-// place is the track of a PE. Its name, such as sip0.cube3.pe5, says where it is in the tree.
+// place is the track of a PE. Its name, such as sip0.cube3.pe5, determines its place in the tree.
 func (p *PFTrace) place(pe int32) uint64 {
 	if id, ok := p.tracks.places[pe]; ok {
 		return id

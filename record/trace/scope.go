@@ -9,13 +9,13 @@ import (
 // Scope is the part of a run that a consumer wants to see. The zero value is all of it.
 type Scope struct {
 	Ranks    []int     // of their groups, ascending; nil: all
-	All      bool      // all ranks were asked for
+	All      bool      // all ranks are selected
 	Classes  bool      // without Ranks: one rank of each class, in launches of more than ManyRanks
 	From, To unit.Time // spans that overlap this time; To 0: to the end
 	Counters bool      // counters too
 }
 
-// ManyRanks is the number of ranks up to which all of them are traced unless a run says otherwise.
+// ManyRanks is the number of ranks up to which all of them are traced by default.
 const ManyRanks = 1024
 
 // Some are the ranks that are traced of a launch of many that has no classes.

@@ -189,7 +189,7 @@ func TestNewFile(t *testing.T) {
 	}
 }
 
-// A file for Perfetto says where it comes from, as the format has it. The text form has no place.
+// A file for Perfetto has its origin in the format's metadata. The text form has none.
 func TestFileSaysWhereItComesFrom(t *testing.T) {
 	about := map[string]string{"version": "v1", "command": `kernbench run --set 'a="b"'`}
 	var b bytes.Buffer

@@ -62,7 +62,7 @@ func Annotates(name string) bool {
 // FileOptions are what a file of a trace depends on besides its name.
 type FileOptions struct {
 	PE    Names
-	About map[string]string // what the file says about itself
+	About map[string]string // metadata of the file
 	Plain bool              // .pftrace: without annotations
 }
 

@@ -278,8 +278,8 @@ func TestTwoRuns(t *testing.T) {
 	p.Picture("two-light-wide")
 }
 
-// TestFaultyPage: a fault is shown with its text and without a time line, and a damaged file says
-// so.
+// TestFaultyPage: a fault is shown with its text and without a time line, and a damaged file has a
+// message.
 func TestFaultyPage(t *testing.T) {
 	p := browsertest.Open(t, "file://")
 	v, _, _, err := view.Observe(context.Background(),

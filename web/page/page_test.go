@@ -97,7 +97,7 @@ func TestBundle(t *testing.T) {
 	}
 }
 
-// No module reads text as HTML or code, and none asks the network but the viewer's.
+// No module parses text as HTML or code. Only the viewer's module uses the network.
 func TestModulesAreCareful(t *testing.T) {
 	bad := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?://`)
 	asks := regexp.MustCompile(`\bfetch\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon`)

@@ -7,6 +7,8 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/internal/exhaustive"
+	"kernbench/lab/perf"
+	"kernbench/lab/run"
 	"kernbench/lab/sweep"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -134,5 +136,20 @@ func TestAutoExtrapolates(t *testing.T) {
 	rows := measured(t, s).Rows
 	if len(rows) != 4 || rows[2].Extrapolated != nil || rows[3].Extrapolated == nil {
 		t.Errorf("%+v", rows)
+	}
+}
+
+// TestAutoGivesGridsAShape: 8 ranks are no square. Algorithms on a grid take part with the grid of
+// 4 × 2 there, as with w=4.
+func TestAutoGivesGridsAShape(t *testing.T) {
+	s := perf.Spec{
+		Base: run.Spec{Topology: "ahbm-cube"}, Collective: "all_gather", Min: 64, Max: 64, Factor: 2,
+		Algorithms: []string{"torus_allgather"}, Vary: []sweep.Variation{{Key: "w", Values: []string{"4"}}},
+	}
+	want := measured(t, s).Rows[0]
+	s.Algorithms, s.Vary = []string{"auto"}, nil
+	got := measured(t, s).Rows[0]
+	if got.Algorithm != want.Algorithm || got.InPlace.Time != want.InPlace.Time || got.Note != "with w=4" {
+		t.Errorf("%s takes %v (%s), want %s and %v", got.Algorithm, got.InPlace.Time, got.Note, want.Algorithm, want.InPlace.Time)
 	}
 }

@@ -39,9 +39,11 @@ type perfPlan struct {
 // perfTarget is an algorithm on a machine with its settings.
 type perfTarget struct {
 	sweep.Target
-	apart  bool       // results can be stored out of place
-	choice string     // protocol that auto tries; "": as configured
-	limits perfLimits // of no call yet
+	apart  bool   // results can be stored out of place
+	choice string // protocol that auto tries; "": as configured
+
+	shape  []sweep.Setting // of a grid, that auto gives it
+	limits perfLimits      // of no call yet
 }
 
 // planPerf returns the plan of the measurements, or an error for a mistake in the spec.
@@ -228,11 +230,11 @@ func (p *perfPlan) withProtocols(t perfTarget) ([]perfTarget, error) {
 	tried := []perfTarget{t}
 	tried[0].choice = "simple"
 	for _, name := range []string{"ll128", "ll"} {
-		one, err := p.target(t.Plan.Name, append(slices.Clone(t.Settings), sweep.Setting{Key: key, Value: name}))
+		one, err := p.target(t.Plan.Name, slices.Concat(t.Settings, t.shape, []sweep.Setting{{Key: key, Value: name}}))
 		if err != nil {
 			return nil, err
 		}
-		one.Settings, one.choice = t.Settings, name
+		one.Settings, one.shape, one.choice = t.Settings, t.shape, name
 		tried = append(tried, one)
 	}
 	return tried, nil
@@ -266,8 +268,17 @@ func (p *perfPlan) targets() ([]perfTarget, error) {
 		if err != nil {
 			return nil, err
 		}
+		x, err := p.load("", settings)
+		if err != nil {
+			return nil, err
+		}
 		for _, name := range names {
-			t, err := p.target(name, settings)
+			var shape []sweep.Setting // that auto gives a grid
+			if p.auto {
+				shape = sweep.Shape(x, name)
+			}
+			t, err := p.target(name, slices.Concat(settings, shape))
+			t.Settings, t.shape = settings, shape
 			if err == nil && p.spec.AllAlgorithms {
 				_, err = t.Small()
 			}

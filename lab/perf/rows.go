@@ -3,6 +3,7 @@ package perf
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"kernbench/collective"
 	"kernbench/lab/sweep"
@@ -95,8 +96,15 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 		Type: c.Type.String(), RedOp: "none", Root: -1,
 		Algorithm: t.Plan.Name, Ranks: c.World, Settings: t.Settings, Protocol: t.choice,
 	}
+	var with []string
+	for _, s := range t.shape {
+		with = append(with, s.Key+"="+s.Value)
+	}
 	if t.choice != "" {
-		row.Note = "with protocol=" + t.choice
+		with = append(with, "protocol="+t.choice)
+	}
+	if len(with) > 0 {
+		row.Note = "with " + strings.Join(with, " ")
 	}
 	if p.what.Reduces {
 		row.RedOp = c.Op.String()

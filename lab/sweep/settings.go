@@ -1,6 +1,12 @@
 package sweep
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"kernbench/device"
+	"kernbench/lab/run"
+)
 
 // Variation is a key of either configuration file, or of the algorithm, with its values.
 type Variation struct {
@@ -35,4 +41,27 @@ func Named(algorithm string, settings []Setting) string {
 		algorithm += " " + s.Key + "=" + s.Value
 	}
 	return algorithm
+}
+
+// Shape returns the width of the grid that is nearest to a square, for an algorithm on a grid. It
+// returns nothing if the ranks make a square, or if a width is configured.
+func Shape(x *run.Job, name string) []Setting {
+	choice, err := device.ResolveAlgorithm(x.Entries, name)
+	if err != nil || !choice.Topology.Planar || choice.Config.W > 0 || choice.Config.H > 0 {
+		return nil
+	}
+	world := x.World()
+	if world == 0 {
+		world = x.Machine.NumPEs()
+	}
+	h := 1
+	for n := 2; n*n <= world; n++ {
+		if world%n == 0 {
+			h = n
+		}
+	}
+	if h*h == world || h == 1 {
+		return nil // a square needs no word, and a line is none of it
+	}
+	return []Setting{{Key: "w", Value: fmt.Sprint(world / h)}}
 }

@@ -57,7 +57,7 @@ func (t *tuner) targets(ctx context.Context, m *tuneMachine, what *collective.Co
 // ofAlgorithm is an algorithm as it is configured, and with all settings that are others for it. It
 // may be refused as it is, or a setting be impossible.
 func (t *tuner) ofAlgorithm(m *tuneMachine, what *collective.Collective, name string) (all []*tuneTarget, refused, impossible error) {
-	shape := t.shape(m, name)
+	shape := sweep.Shape(m.base, name)
 	plain, err := t.target(m, what, name, shape)
 	if err == nil {
 		_, err = sweep.FewElements(what, plain.plan)
@@ -118,29 +118,6 @@ func withNone(vary []sweep.Variation) [][]sweep.Setting {
 		all = longer
 	}
 	return all
-}
-
-// shape returns the settings of an algorithm on a grid if the number of ranks is no square and no
-// width is configured: the grid that is nearest to a square.
-func (t *tuner) shape(m *tuneMachine, name string) []sweep.Setting {
-	choice, err := device.ResolveAlgorithm(m.base.Entries, name)
-	if err != nil || !choice.Topology.Planar || choice.Config.W > 0 || choice.Config.H > 0 {
-		return nil
-	}
-	world := m.base.World()
-	if world == 0 {
-		world = m.base.Machine.NumPEs()
-	}
-	h := 1
-	for n := 2; n*n <= world; n++ {
-		if world%n == 0 {
-			h = n
-		}
-	}
-	if h*h == world || h == 1 {
-		return nil // a square needs no word, and a line is none of it
-	}
-	return []sweep.Setting{{Key: "w", Value: fmt.Sprint(world / h)}}
 }
 
 // target makes an algorithm ready, on a device that is only asked whether it can be.

@@ -172,19 +172,19 @@ func (c *calibration) anchors() (low, high int) {
 
 // anchor is a size from which larger ones are extrapolated, with its time.
 func (c *calibration) anchor(values []float64, program, elems int) (sweep.Point, bool) {
+	start := unit.Nanoseconds(c.start(values, program))
 	t := c.memo[c.key(values, program, elems)]
 	call := c.call
 	call.Elems = elems
-	return sweep.Point{Size: c.what.Bytes(call), Time: t}, t > 0
+	return sweep.Point{Size: c.what.Bytes(call), Time: start + t}, t > 0
 }
 
 // time is that of a program at a row, in ns; NaN where it has none. Beyond the largest size that is
 // simulated time goes on as it went between that and its half, to the picosecond as in perf.
 func (c *calibration) time(values []float64, program, row int) float64 {
-	start := c.start(values, program)
 	if n := c.rows[row].elems; n > 0 {
 		if t := c.memo[c.key(values, program, n)]; t > 0 {
-			return start + t.Ns()
+			return c.start(values, program) + t.Ns()
 		}
 		return math.NaN()
 	}
@@ -194,7 +194,7 @@ func (c *calibration) time(values []float64, program, row int) float64 {
 	if !known || !too {
 		return math.NaN()
 	}
-	return start + sweep.Onward(a, b, c.rows[row].Size).Ns()
+	return sweep.Onward(a, b, c.rows[row].Size).Ns()
 }
 
 // elemsOf are the elements of all runs that rows need.
@@ -215,11 +215,13 @@ func (c *calibration) elemsOf(rows []int) []int {
 	return all
 }
 
-// Programs that take so many times what the fastest takes at a size of at least so much, are left
-// out of all larger ones: what they lose by their bytes they never win back.
+// Programs that take so many times what the fastest takes at both of two sizes are left out of all
+// larger ones. One that is slow at the smaller size alone starts late, and may win by its bytes.
+// One that is slow at the larger size alone may win between the two.
 const (
 	hopeless     = 3
 	hopelessFrom = unit.MiB
+	hopelessTo   = 16 * unit.MiB
 )
 
 // times makes all runs that rows need: small sizes first, so that hopeless programs are not run
@@ -234,20 +236,32 @@ func (c *calibration) times(ctx context.Context, values []float64, rows []int) e
 		}
 	}
 	all := sweep.NumbersBelow(len(c.programs))
-	_, probe := sweep.Counts(c.what, c.call, hopelessFrom)
-	first := append(c.elemsOf(small), probe)
+	_, low := sweep.Counts(c.what, c.call, hopelessFrom)
+	_, high := sweep.Counts(c.what, c.call, min(hopelessTo, c.spec.Largest))
+	probes := []int{low, high}
+	if len(large) == 0 {
+		probes = probes[:1]
+	}
+	first := append(c.elemsOf(small), probes...)
 	if err := c.simulate(ctx, values, all, func(int) []int { return first }); err != nil {
 		return err
 	}
-	fastest := math.Inf(1)
-	for k := range all {
-		if t := c.memo[c.key(values, k, probe)]; t > 0 {
-			fastest = min(fastest, t.Ns())
+	isHopeful := make([]bool, len(all))
+	for _, probe := range probes {
+		fastest := math.Inf(1)
+		for k := range all {
+			if t := c.memo[c.key(values, k, probe)]; t > 0 {
+				fastest = min(fastest, t.Ns())
+			}
+		}
+		for k := range all {
+			t := c.memo[c.key(values, k, probe)]
+			isHopeful[k] = isHopeful[k] || t > 0 && t.Ns() <= hopeless*fastest
 		}
 	}
 	var hopeful []int
 	for k := range all {
-		if t := c.memo[c.key(values, k, probe)]; t > 0 && t.Ns() <= hopeless*fastest {
+		if isHopeful[k] {
 			hopeful = append(hopeful, k)
 		}
 	}

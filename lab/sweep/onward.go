@@ -13,14 +13,17 @@ type Point struct {
 	Time unit.Time
 }
 
-// Onward continues the line through two points to a size. Bytes beyond the second point cost as
-// much as the bytes between the two. A line that falls continues level.
+// Onward continues the line through two points to a size. Bytes beyond the second cost what the
+// bytes between the two cost. A time that falls comes from a change of schedule, and says nothing
+// of bytes. There all bytes cost the same as those of the second point.
 func Onward(a, b Point, to unit.Bytes) unit.Time {
-	rise := max(0, b.Time-a.Time)
-	if b.Size <= a.Size || to <= b.Size {
+	switch {
+	case b.Size <= a.Size || to <= b.Size:
 		return b.Time
+	case b.Time < a.Time:
+		return unit.Time(MulDiv(int64(b.Time), int64(to), int64(b.Size)))
 	}
-	return b.Time + unit.Time(MulDiv(int64(rise), int64(to-b.Size), int64(b.Size-a.Size)))
+	return b.Time + unit.Time(MulDiv(int64(b.Time-a.Time), int64(to-b.Size), int64(b.Size-a.Size)))
 }
 
 // Off returns the relative error of the line through two points at the third one. It is negative if

@@ -16,7 +16,8 @@ func TestOnward(t *testing.T) {
 	}{
 		{"a line", Point{100, 1000}, Point{200, 1500}, 400, 2500},
 		{"rounded down", Point{0, 0}, Point{3, 10}, 4, 13},
-		{"what falls goes on level", Point{100, 1000}, Point{200, 900}, 400, 900},
+		{"what falls goes on in proportion", Point{100, 1000}, Point{200, 900}, 400, 1800},
+		{"what is level stays level", Point{100, 1000}, Point{200, 1000}, 400, 1000},
 		{"one size", Point{100, 1000}, Point{100, 1500}, 400, 1500},
 		{"a smaller size", Point{100, 1000}, Point{200, 1500}, 150, 1500},
 		{"beyond all numbers", Point{0, 0}, Point{1, math.MaxInt64 / 2}, math.MaxInt64, math.MaxInt64},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"kernbench/lab/calibrate"
 	"kernbench/unit"
@@ -41,10 +42,44 @@ func tableScore(b *bytes.Buffer, t *calibrate.TableScore) error {
 	if err := sums.Write(b); err != nil {
 		return err
 	}
+	if len(t.Switches) > 0 {
+		b.WriteByte('\n')
+		if err := switchPoints(t).Write(b); err != nil {
+			return err
+		}
+	}
 	for _, n := range t.Notes {
 		fmt.Fprintf(b, "note: %s\n", n)
 	}
 	return nil
+}
+
+// switchPoints prints the size from which each program is the fastest, beside that of NCCL's model.
+func switchPoints(t *calibrate.TableScore) *Table {
+	all := &Table{Head: []string{"program", ">fastest from", ">NCCL's model from", ">ratio", "and at smaller sizes"}}
+	for i := range t.Switches {
+		p := &t.Switches[i]
+		ours, theirs, ratio := "never", "never", ""
+		if p.From != nil {
+			ours = size(int64(*p.From))
+		}
+		if p.NCCL != nil {
+			theirs = size(int64(*p.NCCL))
+		}
+		if p.From != nil && p.NCCL != nil {
+			ratio = fmt.Sprintf("%.3g", float64(*p.From)/float64(*p.NCCL))
+		}
+		var before []string
+		for _, r := range p.Before {
+			span := size(int64(r.From))
+			if r.To > r.From {
+				span += " to " + size(int64(r.To))
+			}
+			before = append(before, span)
+		}
+		all.Add(p.Algorithm+" "+p.Protocol, ours, theirs, ratio, strings.Join(before, ", "))
+	}
+	return all
 }
 
 // scoreRows prints measured times beside those of the machine and of NCCL's model.

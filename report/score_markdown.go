@@ -33,6 +33,12 @@ func ScoreMarkdown(w io.Writer, s *calibrate.Score) error {
 			return err
 		}
 		fmt.Fprintf(&b, "\n%s\n\n", offSizes(t))
+		if len(t.Switches) > 0 {
+			if err := switchPoints(t).Markdown(&b); err != nil {
+				return err
+			}
+			b.WriteByte('\n')
+		}
 		rows := scoreRows(t)
 		if err := rows.Markdown(&b); err != nil {
 			return err

@@ -49,6 +49,8 @@ type TableScore struct {
 	Rows       []ScoreRow   `json:"rows"`
 	Bands      []ScoreBand  `json:"bands"` // all sizes first
 	Notes      []string     `json:"notes"`
+
+	Switches []SwitchPoint `json:"switch_points"` // none without NCCL's model
 }
 
 // ScoreRow is a size of a table.
@@ -156,6 +158,7 @@ func (c *calibration) score(ctx context.Context) (*TableScore, error) {
 	for _, b := range scoreBands {
 		t.Bands = append(t.Bands, b.of(t.Rows))
 	}
+	t.Switches = switchPoints(t.Rows)
 	t.Notes = list(c.result.Notes)
 	return t, nil
 }

@@ -6,13 +6,11 @@ import (
 	"kernbench/unit"
 )
 
-// Invariant of this file: a message starts at a link before all others that are not there yet.
-// Those that reach the link by the same edge, that is, from the same link or source, keep their
-// order. None is on its way by another edge. A message that is sent from now on is a lead away, and
-// the distance of the nearest source that reaches the link by another edge. So the message advances
-// over the link without an event. Where the invariant does not hold, the message takes an event,
-// with the key of the event that would have brought it there: messages of one instant keep their
-// order.
+// Invariant of this file: a message reaches a link by its only edge, which is one link or source.
+// No message is before it that has not started there. Messages of one edge keep their order, so it
+// starts before all others, and advances over the link without an event. At a link that several
+// edges lead to, and where the invariant does not hold, the message takes an event, with the key of
+// the event that would have brought it there: messages of one instant keep their order.
 
 // trigger is the event that would have brought a message to a link: one with a key, or one of a
 // link, whose key is made when it is needed.
@@ -36,15 +34,18 @@ func (n *Fabric) advance(mi uint32, c trigger, atOnce bool) {
 	m := &n.msgs[mi]
 	for h := n.routes.Hop(m.route); ; atOnce = false {
 		rest := n.routes.Onward(m.route)
-		li, e := n.linkOf(h), edgeOf(h)
+		li := h.Number()
 		var start, latency unit.Time
-		if e == onlyEdge && n.contentionFree[li] != 0 {
-			start, latency = m.arrived, n.kinds[n.contentionFree[li]-1].latency
+		if how := n.reached[li]; how >= contentionFree {
+			start, latency = m.arrived, n.kinds[how-contentionFree].latency
 			m.tail += latency
 		} else {
-			var ok bool
-			if start, latency, ok = n.cross(mi, li, e, rest.Empty()); !ok {
-				n.approaches(li, e)
+			ok := false
+			if how == byOneEdge {
+				start, latency, ok = n.cross(mi, li, rest.Empty())
+			}
+			if !ok {
+				n.approaches(li)
 				if atOnce && m.arrived == n.q.Now() {
 					n.arrive(li, mi) // ports and the links of a tile have no wires
 					return
@@ -74,24 +75,16 @@ func (n *Fabric) goOn(m *message, li uint32, rest Route, head unit.Time) routes.
 	h := n.routes.Hop(rest)
 	m.vc, m.arrived = n.vcAt(h, m.class()), head
 	if n.routes.Last(rest) {
-		m.arrived = n.comesTo(n.linkOf(h), m, head)
+		m.arrived = n.comesTo(h.Number(), m, head)
 	}
 	return h
 }
 
-// cross takes a message over a link that it reaches by an edge, if it starts there before all
-// others that are not there yet, and finds buffer space behind the link, unless that is its last
-// one. It returns when it starts, and the latency of the link.
-func (n *Fabric) cross(mi, li, e uint32, last bool) (start, latency unit.Time, ok bool) {
+// cross takes a message over a link that it reaches by its only edge, if it starts there before all
+// others, and finds buffer space behind the link, unless that is its last one. It returns when it
+// starts, and the latency of the link.
+func (n *Fabric) cross(mi, li uint32, last bool) (start, latency unit.Time, ok bool) {
 	m := &n.msgs[mi]
-	var j *mergePoint
-	var x *edge
-	if e != onlyEdge {
-		x, j = n.edge(e), n.mergePoint(e)
-		if x.flying > 0 || j.pending > x.pending || m.arrived >= n.q.Now()+n.lead+j.otherwise(x) {
-			return 0, 0, false
-		}
-	}
 	l := &n.links[li]
 	if l.own.Flags&soleRoute == 0 {
 		if l.flying > 0 || n.off&Advance != 0 || m.hop == 0 && (!m.ordered || m.left > 0) {
@@ -107,10 +100,6 @@ func (n *Fabric) cross(mi, li, e uint32, last bool) (start, latency unit.Time, o
 		}
 	}
 	l.served = from(m)
-	if e != onlyEdge {
-		j.pending--
-		x.pending--
-	}
 	k := n.kind(l)
 	end := max(start+k.serial.Time(int64(m.bytes)), m.tail)
 	l.freeAt = end

@@ -126,7 +126,7 @@ func arrivals(m *machine.Machine, topo *conf.Topology, seed uint64, off Shortcut
 	for k := range uses {
 		w.alone[k] = outs[uses[k].From] == 1
 	}
-	w.n.ReserveRoutes(w.uses, Load{Largest: bytes, Lead: w.lead})
+	w.n.ReserveRoutes(w.uses, bytes)
 	w.starting = true
 	for k := range tokens {
 		for i, first := range starts {
@@ -179,7 +179,7 @@ func TestTiesAtAMergePoint(t *testing.T) {
 				n := New(q, m, w, Slot, Sizes{topo.Fabric().MessageBytes, topo.Fabric().FlitBytes, topo.Fabric().BufferBytes})
 				far := m.TCM(m.NumPEs() - 1)
 				uses := []Use{{From: m.TCM(a), To: far, Bytes: bytes}, {From: m.TCM(b), To: far, Bytes: bytes, Kind: 1}}
-				n.ReserveRoutes(uses, Load{Largest: bytes, Lead: lead})
+				n.ReserveRoutes(uses, bytes)
 				for _, i := range order {
 					n.Send(lead, Transfer{Route: uses[i].Route(), Class: Collective, Bytes: bytes,
 						Source: uint32(uses[i].From), User: uint32(i), Ordered: true},

@@ -179,17 +179,17 @@ func (c *causes) passes(n *Fabric, mi uint32, path []routes.Hop, bytes int64, ke
 	now, at := n.q.Now(), c.head[mi].at
 	slowest, longest := uint32(0), unit.Time(-1)
 	for _, h := range path {
-		li := n.linkOf(h)
+		li := h.Number()
 		if d := n.kind(&n.links[li]).serial.Time(bytes); d > longest {
 			slowest, longest = li, d
 		}
 	}
 	link := func(li uint32) cause.Resource { return cause.At(cause.Link, int(n.links[li].id)) }
-	first := n.linkOf(path[0])
+	first := path[0].Number()
 	c.heard = c.log.Add(departed, at, cause.Serialisation, link(first))
 	m := moment{at: c.log.Add(now+longest, at, cause.Serialisation, link(slowest))}
 	for _, h := range path {
-		m = n.past(m, n.linkOf(h))
+		m = n.past(m, h.Number())
 	}
 	if end > free {
 		before := c.latest[key]

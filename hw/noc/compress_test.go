@@ -46,14 +46,14 @@ func TestCompress(t *testing.T) {
 				uses = append(uses, Use{From: m.TCM(from), To: m.TCM(to), Kind: kinds.Number(from, to), Bytes: 4096})
 			})
 			slices.SortStableFunc(uses, func(a, b Use) int { return int(a.To - b.To) })
-			n.ReserveRoutes(uses, Load{Largest: 256})
+			n.ReserveRoutes(uses, 256)
 			whole := checkRoutes(t, n, uses)
 			if stored := len(n.routes.Hops) - n.kept; stored > whole*3/4 {
 				t.Errorf("%d hops are stored as %d", whole, stored)
 			}
 			n.Release()
 			n.compressFrom = whole + 1
-			n.ReserveRoutes(uses, Load{Largest: 256})
+			n.ReserveRoutes(uses, 256)
 			checkRoutes(t, n, uses)
 			n.Release()
 			if got, want := n.routes.Path(early), m.Route(nil, m.TCM(0), m.HBM(9)); len(got) != len(want) {
@@ -78,7 +78,7 @@ func checkRoutes(t *testing.T, n *Fabric, uses []Use) (whole int) {
 			t.Fatalf("from %v to %v: %d links, want %d", u.From, u.To, len(got), len(want))
 		}
 		for k, h := range got {
-			if id, channel := machine.LinkID(n.links[n.linkOf(h)].id), n.vcAt(h, 0); id != want[k].Link || channel != n.channelOf(want, k) {
+			if id, channel := machine.LinkID(n.links[h.Number()].id), n.vcAt(h, 0); id != want[k].Link || channel != n.channelOf(want, k) {
 				t.Fatalf("from %v to %v: link %d is %d, channel %d, want %d, %d", u.From, u.To, k, id, channel,
 					want[k].Link, n.channelOf(want, k))
 			}

@@ -8,7 +8,6 @@ package noc
 // findContentionFree finds these links. It also marks the links whose buffers are ample: they hold
 // all that can be on its way over the link, so that space in them need not be counted.
 func (n *Fabric) findContentionFree(p *plan) {
-	n.contentionFree = make([]uint8, len(n.links))
 	if n.off&ContentionFree != 0 {
 		return
 	}
@@ -17,15 +16,14 @@ func (n *Fabric) findContentionFree(p *plan) {
 			l.own.Flags |= ample
 		}
 	}
-	for li := range p.edges.first {
-		e := &p.edges.first[li]
-		if e.from == 0 || e.next != 0 || e.from >= aSource { // none, one of several, or a source
+	for li, from := range p.from {
+		if from == 0 || from >= aSource { // no route, sources, or several edges
 			continue
 		}
-		l, a := &n.links[li], &n.links[e.from-1]
-		if l.own.Flags&a.own.Flags&ample != 0 && n.kind(l).spec.Rate >= n.kind(a).spec.Rate && l.own.Kind < 1<<8-1 {
-			n.contentionFree[li] = uint8(l.own.Kind + 1)
-			l.served = e.from // as soon as a message has passed
+		l, a := &n.links[li], &n.links[from-1]
+		if l.own.Flags&a.own.Flags&ample != 0 && n.kind(l).spec.Rate >= n.kind(a).spec.Rate && l.own.Kind < 1<<8-uint16(contentionFree) {
+			n.reached[li] = contentionFree + uint8(l.own.Kind)
+			l.served = from // as soon as a message has passed
 		}
 	}
 }

@@ -20,12 +20,12 @@ func TestContentionFree(t *testing.T) {
 			for i := range uses {
 				uses[i].From, uses[i].To, uses[i].Bytes = m.TCM(r.IntN(m.NumPEs())), m.TCM(r.IntN(m.NumPEs())), tt.bytes
 			}
-			n.ReserveRoutes(uses, Load{Largest: 1, Lead: 1})
+			n.ReserveRoutes(uses, 1)
 			bytes, before := map[uint32]int64{}, map[uint32]map[uint32]bool{}
 			for i := range uses {
 				from := uint32(aSource)
 				for _, h := range n.pathOf(&uses[i]) {
-					li := n.linkOf(h)
+					li := h.Number()
 					if before[li] == nil {
 						before[li] = map[uint32]bool{}
 					}
@@ -42,10 +42,10 @@ func TestContentionFree(t *testing.T) {
 					want = want && from != aSource && holds(from-1) &&
 						n.kind(&n.links[li]).spec.Rate >= n.kind(&n.links[from-1]).spec.Rate
 				}
-				if got := n.contentionFree[li] != 0; got != want {
+				if got := n.reached[li] >= contentionFree; got != want {
 					t.Fatalf("link %d, reached from %d others with %d bytes: %v, want %v", li, len(froms), bytes[li], got, want)
 				}
-				if want && n.kinds[n.contentionFree[li]-1] != *n.kind(&n.links[li]) {
+				if want && n.kinds[n.reached[li]-contentionFree] != *n.kind(&n.links[li]) {
 					t.Fatalf("link %d is of another kind", li)
 				}
 				some = some || want

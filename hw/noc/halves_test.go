@@ -41,7 +41,7 @@ func TestHalves(t *testing.T) {
 						t.Fatalf("from %v to %v: %d links, want %d", from, to, len(got), len(want))
 					}
 					for k, h := range got {
-						if id, channel := machine.LinkID(n.links[n.linkOf(h)].id), n.vcAt(h, 0); id != want[k].Link ||
+						if id, channel := machine.LinkID(n.links[h.Number()].id), n.vcAt(h, 0); id != want[k].Link ||
 							channel != n.channelOf(want, k) {
 							t.Fatalf("from %v to %v: link %d is %d, channel %d, want %d, %d", from, to, k, id,
 								channel, want[k].Link, n.channelOf(want, k))
@@ -54,7 +54,7 @@ func TestHalves(t *testing.T) {
 			}
 			reserve := func() {
 				u := Use{From: m.TCM(0), To: m.TCM(m.NumPEs() - 1), Bytes: 64}
-				n.ReserveRoutes([]Use{u, u}, Load{Largest: 64})
+				n.ReserveRoutes([]Use{u, u}, 64)
 				n.Release()
 			}
 			reserve()

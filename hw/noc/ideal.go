@@ -10,20 +10,20 @@ func (n *Fabric) pass(m *message, mi uint32) {
 	path := n.routes.Path(m.route)
 	end, departed := now, now
 	for k, h := range path {
-		d := n.kind(&n.links[n.linkOf(h)]).serial.Time(int64(m.bytes) + m.left)
+		d := n.kind(&n.links[h.Number()]).serial.Time(int64(m.bytes) + m.left)
 		end = max(end, now+d)
 		if n.counts != nil {
-			n.counts.passes(n.linkOf(h), m, now, d)
+			n.counts.passes(h.Number(), m, now, d)
 		}
 		if k == 0 {
 			departed += d
 		}
 	}
 	for _, h := range path {
-		end += n.kind(&n.links[n.linkOf(h)]).latency
+		end += n.kind(&n.links[h.Number()]).latency
 	}
-	at := n.linkOf(path[len(path)-1])
-	if first := n.linkOf(path[0]); n.kind(&n.links[first]).spec.Port && !n.kind(&n.links[at]).spec.Port {
+	at := path[len(path)-1].Number()
+	if first := path[0].Number(); n.kind(&n.links[first]).spec.Port && !n.kind(&n.links[at]).spec.Port {
 		at = first
 	}
 	key := line{at, m.via, m.class()}

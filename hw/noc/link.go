@@ -218,7 +218,7 @@ func (n *Fabric) start(li, mi uint32) {
 	}
 	l.served = from(m)
 	if n.reserved {
-		n.started(li, edgeOf(n.hopOf(m)))
+		n.started(li)
 	}
 	end := l.freeAt
 	m.tail = end + k.latency
@@ -245,7 +245,7 @@ func (n *Fabric) start(li, mi uint32) {
 		n.advance(mi, trigger{by: li + 1, phase: des.Arrive}, true)
 		return
 	}
-	next := n.linkOf(h)
+	next := h.Number()
 	if m.arrived == now {
 		n.arrive(next, mi) // at once: ports and the links of a tile have no wires
 		return
@@ -281,9 +281,7 @@ func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	i := n.newMessage()
 	n.msgs[i] = next
 	if n.reserved {
-		m := &n.msgs[i]
-		n.expect(m)
-		n.approaches(li, edgeOf(n.hopOf(m)))
+		n.approaches(li)
 	}
 	if n.causes != nil {
 		n.causes.next(li, i)

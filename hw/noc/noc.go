@@ -192,13 +192,12 @@ func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 		return
 	}
 	h := n.routes.Hops[t.Route.At]
-	li := n.linkOf(h)
+	li := h.Number()
 	n.msgs[i] = message{
 		arrived: at, tail: at, left: max(0, t.Bytes-part), bytes: int32(part), vc: n.vcAt(h, t.Class),
 		user: t.User, route: t.Route, taken: t.Taken, via: t.Source, ordered: t.Ordered,
 	}
 	if n.reserved {
-		n.expect(&n.msgs[i])
 		n.advance(i, trigger{key: key}, false)
 		return
 	}

@@ -112,7 +112,7 @@ func TestUncontendedIsClosedForm(t *testing.T) {
 				}
 				events := int64(2) // to the first link, and from the last
 				for _, h := range n.routes.Path(route)[:len(n.routes.Path(route))-1] {
-					if n.kind(&n.links[n.linkOf(h)]).latency > 0 {
+					if n.kind(&n.links[h.Number()]).latency > 0 {
 						events++
 					}
 				}

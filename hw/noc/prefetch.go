@@ -18,8 +18,7 @@ const prefetchBytes = 32 << 20
 
 // stateBytes is the size of what messages on reserved routes meet.
 func (n *Fabric) stateBytes() uintptr {
-	return uintptr(len(n.links))*unsafe.Sizeof(link{}) + uintptr(len(n.routes.Hops))*unsafe.Sizeof(routes.Hop(0)) +
-		uintptr(len(n.mergePoints))*unsafe.Sizeof(mergePoint{})
+	return uintptr(len(n.links))*unsafe.Sizeof(link{}) + uintptr(len(n.routes.Hops))*unsafe.Sizeof(routes.Hop(0))
 }
 
 const (
@@ -27,11 +26,11 @@ const (
 	batch = 8 // events that are looked at together
 )
 
-// prefetch looks at coming events in stages: at their messages, then at their hops, then at the
-// links or merge points ahead, then at the links behind the merge points.
+// prefetch looks at coming events in stages: at their messages and links, then at their hops, then
+// at the links ahead.
 func (n *Fabric) prefetch(coming []des.Event, fresh bool) {
 	if fresh {
-		n.seen = [len(n.seen)]int{len(coming), len(coming), len(coming), len(coming)}
+		n.seen = [len(n.seen)]int{len(coming), len(coming), len(coming)}
 	}
 	for stage := range n.seen {
 		end := min(len(coming), (len(n.seen)-stage+1)*batch)
@@ -55,25 +54,16 @@ func (n *Fabric) prefetchStage(stage int, m *message, li uint32) {
 			prefetch.Line(unsafe.Pointer(&n.links[m.via-1]))
 		}
 	default:
-		n.prefetchRoute(m, stage == 2)
+		n.prefetchRoute(m)
 	}
 }
 
-// prefetchRoute fetches the links of a message's route that have state of interest: first the merge
-// points before them and links that have none, then the links behind merge points.
-func (n *Fabric) prefetchRoute(m *message, first bool) {
+// prefetchRoute fetches the links of a message's route that have state of interest.
+func (n *Fabric) prefetchRoute(m *message) {
 	for k, r := 0, m.route; k < reach && !r.Empty(); r = n.routes.Onward(r) {
-		h := n.routes.Hops[r.At]
-		switch meets := h.Marked(); {
-		case meets && first:
-			prefetch.Line(unsafe.Pointer(&n.mergePoints[edgeOf(h)>>edgeBits]))
-		case meets:
-			prefetch.Line(unsafe.Pointer(&n.links[n.linkOf(h)]))
-		case n.contentionFree[n.linkOf(h)] != 0:
-			continue
-		case first:
-			prefetch.Line(unsafe.Pointer(&n.links[n.linkOf(h)]))
+		if li := n.routes.Hops[r.At].Number(); n.reached[li] < contentionFree {
+			prefetch.Line(unsafe.Pointer(&n.links[li]))
+			k++
 		}
-		k++
 	}
 }

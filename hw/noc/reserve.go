@@ -1,13 +1,11 @@
 package noc
 
 import (
-	"math"
 	"slices"
 
 	"kernbench/hw/noc/exclusive"
 	"kernbench/hw/noc/routes"
 	"kernbench/machine"
-	"kernbench/unit"
 )
 
 // This file reserves routes. While all traffic takes reserved routes, much of it needs no events. A
@@ -16,12 +14,10 @@ import (
 
 // reservation is what is known while routes are reserved.
 type reservation struct {
-	reserved       bool
-	kept           int          // hops of routes that outlive it
-	lead           unit.Time    // least delay from an event on the fabric to a send that it triggers
-	mergePoints    []mergePoint // number 0 is none
-	contentionFree []uint8      // by link: 1 + its kind where no message ever waits
-	exclusive      *exclusive.Routes
+	reserved  bool
+	kept      int     // hops of routes that outlive it
+	reached   []uint8 // by link, how messages reach it: see bySeveral
+	exclusive *exclusive.Routes
 }
 
 // Use is a route of traffic. ReserveRoutes decides how it is simulated.
@@ -35,12 +31,6 @@ type Use struct {
 
 	Reserved
 	Exclusive bool // traffic takes it by Fabric.Exclusive; else by Send, on its Route
-}
-
-// Load is the input of ReserveRoutes about all uses.
-type Load struct {
-	Largest int64     // the largest transfer, in bytes
-	Lead    unit.Time // the minimum delay between an event on the fabric and any send that it triggers
 }
 
 // Reserved is the state of a use. There may be millions: it holds no pointer.
@@ -57,9 +47,10 @@ func (n *Fabric) Exclusive() *exclusive.Routes { return n.exclusive }
 
 // ReserveRoutes declares the routes of all traffic until Release is called. Uses to one node are
 // adjacent. Sends to links of one use only must be in the order of their times, and the sink may be
-// notified of arrivals ahead of time. The fabric must be at rest, at fidelity Slot or Ideal.
-func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
-	n.kept, n.lead, n.exclusive = len(n.routes.Hops), load.Lead, exclusive.New(n.ideal)
+// notified of arrivals ahead of time. No transfer has more than largest bytes. The fabric must be
+// at rest, at fidelity Slot or Ideal.
+func (n *Fabric) ReserveRoutes(uses []Use, largest int64) {
+	n.kept, n.exclusive = len(n.routes.Hops), exclusive.New(n.ideal)
 	if n.ideal {
 		n.reserveIdeal(uses)
 		return
@@ -80,7 +71,7 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 		k := p.kind(n, u.Kind)
 		left := p.hops + len(uses) - i
 		p.hops -= len(n.found)
-		waits := load.Largest > n.most || int64(k.space) < u.Bytes
+		waits := largest > n.most || int64(k.space) < u.Bytes
 		u.Exclusive = len(n.found) > 0 && !waits && n.off&Exclusive == 0
 		for _, h := range n.found {
 			u.Exclusive = u.Exclusive && p.users[h.Link] == 1
@@ -107,7 +98,7 @@ func (n *Fabric) ReserveRoutes(uses []Use, load Load) {
 	}
 	n.routes.Hops, n.links = trimmed(n.routes.Hops), trimmed(n.links)
 	n.vcs, n.vcBuffers = slices.Grow(n.vcs, p.vcs), slices.Grow(n.vcBuffers, p.vcs)
-	n.mark(uses, n.makeMergePoints(&p.edges), &p.edges, compress)
+	n.findReached(p)
 	n.findContentionFree(p)
 	if n.stateBytes() >= n.prefetchFrom {
 		n.q.Prefetch(n.prefetch)
@@ -119,8 +110,8 @@ type plan struct {
 	users []uint8 // of each link of the machine; 2: several
 	hops  int     // of all uses whose routes have not been stored
 	kinds []useKind
-	edges edges
-	bytes []int64 // by link: what can be on its way over it
+	bytes []int64  // by link: what can be on its way over it
+	from  []uint32 // by link: where messages come from; see from and severalEdges; 0: none come
 
 	channels []uint8 // by link: a bit for each that a route uses
 	vcs      int     // of all links, but for the first of each
@@ -149,8 +140,7 @@ func (n *Fabric) plan(uses []Use) *plan {
 	}
 	links := len(n.links) + several + several/16
 	n.links = slices.Grow(n.links, links-len(n.links))
-	p.bytes, p.channels, p.edges.first = make([]int64, 0, links), make([]uint8, 0, links), make([]edgeFound, 0, links)
-	p.edges.further = make([]edgeFound, 1)
+	p.bytes, p.channels, p.from = make([]int64, 0, links), make([]uint8, 0, links), make([]uint32, 0, links)
 	return p
 }
 
@@ -173,15 +163,14 @@ func (p *plan) kind(n *Fabric, number uint32) *useKind {
 // passes notes the route found last, which is of a use, at each of its links. It returns its hops.
 func (n *Fabric) passes(p *plan, u *Use, k *useKind, sole bool) []routes.Hop {
 	n.path = n.path[:0]
-	from, far := aSource|uint32(u.From), unit.Time(0)
+	from := aSource | uint32(u.From)
 	for i, h := range n.found {
 		li, channel := n.link(h.Link), h.Channel
 		if i == len(n.found)-1 {
 			channel = k.channel
 		}
 		for int(li) >= len(p.bytes) {
-			p.bytes, p.channels = append(p.bytes, 0), append(p.channels, 0)
-			p.edges.first = append(p.edges.first, edgeFound{})
+			p.bytes, p.channels, p.from = append(p.bytes, 0), append(p.channels, 0), append(p.from, 0)
 		}
 		if c := p.channels[li]; c&(1<<channel) == 0 {
 			if p.channels[li] |= 1 << channel; c != 0 {
@@ -192,9 +181,9 @@ func (n *Fabric) passes(p *plan, u *Use, k *useKind, sole bool) []routes.Hop {
 			n.links[li].own.Flags |= soleRoute
 		}
 		p.bytes[li] += u.Bytes
-		p.edges.note(li, from, uint32(min(far, math.MaxUint32)))
+		p.note(li, from)
 		n.path = append(n.path, routes.MakeHop(li, channel))
-		from, far = li+1, far+n.kind(&n.links[li]).latency
+		from = li + 1
 	}
 	return n.path
 }
@@ -235,7 +224,7 @@ func (n *Fabric) Release() {
 	n.routes.Hops, n.reserved = n.routes.Hops[:n.kept], false
 	n.halves = routes.Halves{} // some may lie beyond
 	n.q.Prefetch(nil)
-	n.exclusive, n.mergePoints, n.contentionFree = nil, nil, nil
+	n.exclusive, n.reached = nil, nil
 }
 
 // reserveIdeal is ReserveRoutes at fidelity Ideal, where transfers do not meet, but for those of

@@ -7,8 +7,7 @@ import (
 )
 
 // Route is a path that the fabric has stored, or what is left of one. Its hops are links and
-// channels there. While routes are reserved a hop has, in place of a link to which several edges
-// lead, the one of them by which it is reached.
+// channels there.
 type Route = routes.Route
 
 // storedRoutes are the paths that the fabric has stored.
@@ -17,21 +16,6 @@ type storedRoutes struct {
 	halves routes.Halves
 	found  []machine.Hop // the path found last
 	path   []routes.Hop  // the path stored last
-}
-
-func (n *Fabric) linkOf(h routes.Hop) uint32 {
-	if e := edgeOf(h); e != onlyEdge {
-		return n.mergePoint(e).link
-	}
-	return h.Number()
-}
-
-// edgeOf is the edge by which a route reaches a hop.
-func edgeOf(h routes.Hop) uint32 {
-	if !h.Marked() {
-		return onlyEdge
-	}
-	return h.Number()
 }
 
 // AddRoute stores the path between two nodes; request leaves out the far memory's port.
@@ -74,7 +58,7 @@ func (n *Fabric) stored(path []machine.Hop) {
 // rate of its slowest link (0 for a path without links).
 func (n *Fabric) Latency(r Route) (head unit.Time, slowest unit.Rate) {
 	for _, h := range n.routes.Path(r) {
-		k := n.kind(&n.links[n.linkOf(h)])
+		k := n.kind(&n.links[h.Number()])
 		head += k.latency
 		if slowest == 0 || k.spec.Rate < slowest {
 			slowest = k.spec.Rate

@@ -9,8 +9,7 @@ import (
 
 // TestStateFillsCacheLines: what a message touches at a link is one line, and the message another.
 func TestStateFillsCacheLines(t *testing.T) {
-	for name, bytes := range map[string]uintptr{"link": unsafe.Sizeof(link{}), "message": unsafe.Sizeof(message{}),
-		"mergePoint": unsafe.Sizeof(mergePoint{})} {
+	for name, bytes := range map[string]uintptr{"link": unsafe.Sizeof(link{}), "message": unsafe.Sizeof(message{})} {
 		if bytes != 64 {
 			t.Errorf("a %s has %d bytes, want 64", name, bytes)
 		}

@@ -4,7 +4,6 @@ import (
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
 	"kernbench/hw/noc/exclusive"
-	"kernbench/unit"
 )
 
 // connections are the rings, and their routes.
@@ -49,7 +48,7 @@ func (x *Replay) connect() {
 			})
 		}
 	}
-	in.Net.ReserveRoutes(uses, noc.Load{Largest: largest, Lead: x.lead()})
+	in.Net.ReserveRoutes(uses, largest)
 	x.exclusive = in.Net.Exclusive()
 	for i := range uses {
 		r := &x.rings[i+1]
@@ -84,19 +83,6 @@ func longest(sends []int64, port uint8) int64 {
 		return -1
 	}
 	return sends[port]
-}
-
-// lead is the least time between an event on the fabric and a send that it triggers: of a rank
-// that receives, waits for a credit, or for room in its DMA queue.
-func (x *Replay) lead() unit.Time {
-	if x.limited {
-		return x.setup
-	}
-	lead := x.issue + x.send
-	for _, t := range x.timings {
-		lead = min(lead, t.credit)
-	}
-	return lead + x.setup
 }
 
 // timing returns the number of the timing of rings between PEs of one class of pairs.

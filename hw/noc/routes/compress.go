@@ -103,9 +103,8 @@ func (t *Table) tail(path []Hop, known []uint32) uint32 {
 		own--
 		next = at
 	}
-	if own < len(path) { // each route reaches the first shared link by an edge of its own
-		own++
-		next = t.Onward(Route{At: next}).At
+	if own == 0 && next != 0 { // a stored part begins with a link
+		own, next = 1, t.Onward(Route{At: next}).At
 	}
 	if len(path)-own < leastShared {
 		own = len(path)

@@ -4,8 +4,7 @@
 // It may import nothing. Start at Table.
 package routes
 
-// Hop is a link of a stored route and a channel there. The owner may put another number in place of
-// that of the link, and mark it: see Mark.
+// Hop is a link of a stored route and a channel there.
 type Hop uint32
 
 const (
@@ -13,11 +12,6 @@ const (
 
 	// Channels is how many channels a hop can tell apart.
 	Channels = 1 << channelBits
-
-	marked Hop = 1 << 30
-
-	// MostMarked is how many numbers a marked hop has bits for.
-	MostMarked = uint32(marked) >> channelBits
 
 	// Hops that are no links come after all others.
 	jump Hop = 1 << 31   // and the number of that which follows
@@ -27,14 +21,8 @@ const (
 // MakeHop returns a hop with a number and a channel.
 func MakeHop(number uint32, channel uint8) Hop { return Hop(number<<channelBits | uint32(channel)) }
 
-// Mark returns a hop with another number, of which Marked is true.
-func (h Hop) Mark(number uint32) Hop { return MakeHop(number, h.Channel()) | marked }
-
-// Marked reports whether a hop is marked.
-func (h Hop) Marked() bool { return h&marked != 0 }
-
 // Number returns the number of a hop.
-func (h Hop) Number() uint32 { return uint32(h&^marked) >> channelBits }
+func (h Hop) Number() uint32 { return uint32(h) >> channelBits }
 
 // Channel returns the channel of a hop.
 func (h Hop) Channel() uint8 { return uint8(h) & (Channels - 1) }

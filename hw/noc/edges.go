@@ -1,0 +1,49 @@
+package noc
+
+// This file finds how messages of reserved routes reach each link: an edge is the link before it on
+// a route, or the source.
+
+// How messages reach a link, while routes are reserved.
+const (
+	bySeveral      uint8 = iota // edges
+	byOneEdge                   // alone
+	contentionFree              // by one, and none ever waits; plus the number of the link's kind
+)
+
+// severalEdges stands for where messages come from if that is not one link or source. See from.
+const severalEdges uint32 = 1<<32 - 1
+
+// note notes that a route reaches a link from a link or source.
+func (p *plan) note(li, from uint32) {
+	switch f := &p.from[li]; *f {
+	case 0:
+		*f = from
+	case from:
+	default:
+		*f = severalEdges
+	}
+}
+
+// findReached finds out how messages reach each link.
+func (n *Fabric) findReached(p *plan) {
+	n.reached = make([]uint8, len(n.links))
+	for li, from := range p.from {
+		if from != severalEdges {
+			n.reached[li] = byOneEdge
+		}
+	}
+}
+
+// approaches counts a message that an event brings to a link.
+func (n *Fabric) approaches(li uint32) {
+	if n.reached[li] == byOneEdge {
+		n.links[li].flying++
+	}
+}
+
+// started counts out a message that starts on a link, to which an event brought it.
+func (n *Fabric) started(li uint32) {
+	if n.reached[li] == byOneEdge {
+		n.links[li].flying--
+	}
+}

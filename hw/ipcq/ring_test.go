@@ -54,6 +54,35 @@ func TestFree(t *testing.T) {
 	}
 }
 
+// TestFreeSince: a slot that was never used is free from the start, one that was given back when its
+// credit has come.
+func TestFreeSince(t *testing.T) {
+	z := NewSizing(2)
+	r, slots := Ring{}, make([]Slot, 2)
+	send := func(want unit.Time) {
+		t.Helper()
+		if got := r.FreeSince(slots, &z); got != want {
+			t.Errorf("token %d: the slot is free since %v, want %v", r.Sent, got, want)
+		}
+		r.Sent++
+	}
+	receive := func(at unit.Time) {
+		r.Arrive(slots, &z, r.Visible, at)
+		slots[r.Take(slots, &z)].Release(at)
+		left, ok := r.Credit(slots, &z)
+		if !ok {
+			t.Fatal("no credit")
+		}
+		r.Return(slots, &z, left+100)
+	}
+	send(0)
+	send(0)
+	receive(10)
+	send(110)
+	receive(20)
+	send(120)
+}
+
 // TestStream: a stream is open until its last token has been accepted.
 func TestStream(t *testing.T) {
 	for _, tt := range []struct {

@@ -54,8 +54,8 @@ func TestFree(t *testing.T) {
 	}
 }
 
-// TestFreeSince: a slot that was never used is free from the start, one that was given back when its
-// credit has come.
+// TestFreeSince: a slot that was never used is free from the start, one that was given back when
+// its credit has come.
 func TestFreeSince(t *testing.T) {
 	z := NewSizing(2)
 	r, slots := Ring{}, make([]Slot, 2)

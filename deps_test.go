@@ -263,8 +263,8 @@ func TestNoPathLeadsWhereNoneMay(t *testing.T) {
 					continue
 				}
 				for _, to := range list(tos) {
-					if way := pathTo(imports, from, func(p string) bool { return within(p, to) }); way != nil {
-						t.Errorf("%s must not reach %s: %s", room, to, strings.Join(way, " -> "))
+					if path := pathTo(imports, from, func(p string) bool { return within(p, to) }); path != nil {
+						t.Errorf("%s must not reach %s: %s", room, to, strings.Join(path, " -> "))
 					}
 				}
 			}
@@ -282,11 +282,11 @@ func pathTo(imports map[string][]string, from string, wanted func(string) bool) 
 			}
 			before[next] = queue[0]
 			if wanted(next) {
-				var way []string
+				var path []string
 				for p := next; p != ""; p = before[p] {
-					way = append([]string{p}, way...)
+					path = append([]string{p}, path...)
 				}
-				return way
+				return path
 			}
 			queue = append(queue, next)
 		}
@@ -313,8 +313,8 @@ func TestHouseNoticesDepartures(t *testing.T) {
 		}
 	}
 	imports := map[string][]string{"a": {"b"}, "b": {"c"}, "c": {"d"}}
-	way := pathTo(imports, "a", func(s string) bool { return s == "d" })
-	if got := fmt.Sprint(way); got != "[a b c d]" {
+	path := pathTo(imports, "a", func(s string) bool { return s == "d" })
+	if got := fmt.Sprint(path); got != "[a b c d]" {
 		t.Errorf("wayTo = %s, want [a b c d]", got)
 	}
 }

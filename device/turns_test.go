@@ -27,7 +27,7 @@ type sums struct {
 	c    *device.Context
 	x    *device.Tensor
 	ids  [2]int32
-	turn func(t *tl.Turn) *tl.Turn // changes a rank's turn; nil: it takes none
+	turn func(t *tl.Turn) *tl.Turn // changes a rank's turn; nil: unchanged
 }
 
 const sumRanks, sumElems = 4, 3

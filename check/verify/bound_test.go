@@ -34,15 +34,15 @@ func TestAnyOrderIsWithinTheBound(t *testing.T) {
 		})
 
 		// avg in one of three ways: divide at the end, times the reciprocal, scale first
-		way := 0
+		form := 0
 		n := float64(call.World)
 		if call.Op == tl.Avg && call.Type.IsFloat() {
-			way = rapid.IntRange(0, 2).Draw(t, "way")
+			form = rapid.IntRange(0, 2).Draw(t, "way")
 		}
 		var parts []vector
 		for r := range call.World {
 			v := w.own(r)
-			if way == 2 {
+			if form == 2 {
 				v = w.scale(v, dtype.Mul, 1/n)
 			}
 			parts = append(parts, v)
@@ -57,9 +57,9 @@ func TestAnyOrderIsWithinTheBound(t *testing.T) {
 		}
 		res := parts[0]
 		switch {
-		case way == 1:
+		case form == 1:
 			res = w.scale(res, dtype.Mul, 1/n)
-		case way == 0:
+		case form == 0:
 			res = w.finish(res)
 		}
 		w.set(res)

@@ -16,7 +16,7 @@ func BenchmarkTurn(b *testing.B) {
 	for _, alg := range []string{"fullmesh", "ring", "doublering"} {
 		b.Run(alg, func(b *testing.B) {
 			const turns, elems = 200, 64
-			r := openRig(b, how{timed: true, bare: true})
+			r := openRig(b, runMode{timed: true, bare: true})
 			g := r.group(4, hccl.Options{})
 			x := r.buffer(4, turns*elems, dtype.F16, nil)
 			tiling, at := r.tiling(hccl.NewCcTiling("world", hccl.OpAllReduce, "AllReduce=level0:"+alg))
@@ -43,7 +43,7 @@ func BenchmarkTurn(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/turns, "ns/turn")
 		})
 		b.Run(alg+"/without tasks", func(b *testing.B) {
-			r := openRig(b, how{timed: true, bare: true})
+			r := openRig(b, runMode{timed: true, bare: true})
 			plan, err := r.Device.InstallIPCQ("window_allreduce_"+map[string]string{"fullmesh": "twophase",
 				"ring": "ring", "doublering": "bidirectional_ring"}[alg], device.Install{World: 4})
 			if err != nil {

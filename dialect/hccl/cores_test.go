@@ -105,9 +105,9 @@ func TestWhoPosts(t *testing.T) {
 				t.Errorf("%d cores have waited", len(waited))
 			}
 			posts := typ == tt.typ && block == tt.block
-			for who, at := range waited {
+			for core, at := range waited {
 				if (at >= late) != posts {
-					t.Errorf("%+v, block %d (%v) comes at %v: %s has waited until %v", tt.config, block, typ, late, who, at)
+					t.Errorf("%+v, block %d (%v) comes at %v: %s has waited until %v", tt.config, block, typ, late, core, at)
 				}
 			}
 		}
@@ -135,10 +135,10 @@ func TestPartsOfCores(t *testing.T) {
 		h.Finalize()
 	}
 	for _, cores := range []hccl.Cores{{AIV: 2}, {AIC: 1, AIV: 3}, {AIC: 2, AIV: 2}} {
-		for _, way := range []how{{}, {seed: 1}, {seed: 2}, {timed: true}} {
+		for _, mode := range []runMode{{}, {seed: 1}, {seed: 2}, {timed: true}} {
 			content(t, hosttest.Races(func(judge *race.Detector) {
-				way.judge = judge
-				r := openRig(t, way)
+				mode.judge = judge
+				r := openRig(t, mode)
 				y, err := r.reduced(cores, parts)
 				if err != nil {
 					t.Fatal(err)
@@ -156,7 +156,7 @@ func TestFinalizeBeforeWait(t *testing.T) {
 	for seed := range uint64(40) {
 		for _, meet := range []bool{false, true} {
 			for _, timed := range []bool{false, true} {
-				r := openRig(t, how{seed: seed, timed: timed})
+				r := openRig(t, runMode{seed: seed, timed: timed})
 				y, err := r.reduced(hccl.Cores{AIV: 2}, func(k *hccl.Kernel, at int) {
 					h := opened(k, hccl.Config{}, at)
 					id := allReduce(k, h, hccl.CommitNow)

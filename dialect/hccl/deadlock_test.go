@@ -140,7 +140,7 @@ func TestDeadlocksOfCores(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := openRig(t, how{timed: true, bare: true})
+			r := openRig(t, runMode{timed: true, bare: true})
 			g := r.on(first(2), hccl.Options{})
 			x, y := r.spread(g.PEs(), 60, dtype.F32, constant(1)), r.spread(g.PEs(), 60, dtype.F32, constant(0))
 			l := r.launch(g, hccl.Cores{AIV: 2}, tt.body, []*memory{x, y}, usual(hccl.OpAllReduce))

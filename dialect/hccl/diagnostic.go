@@ -83,9 +83,9 @@ func (d Diagnostic) at() string {
 	if d.Core != "" {
 		core += " (" + d.Core + ")"
 	}
-	who := fault.Place{Rank: p.Rank, PE: p.PE}
-	when := fault.Place{Rank: fault.Host, Line: p.Line, Time: p.Time, Timed: p.Timed}
-	return strings.TrimSpace(who.String() + " " + core + " " + when.String())
+	place := fault.Place{Rank: p.Rank, PE: p.PE}
+	moment := fault.Place{Rank: fault.Host, Line: p.Line, Time: p.Time, Timed: p.Timed}
+	return strings.TrimSpace(place.String() + " " + core + " " + moment.String())
 }
 
 // Misuse holds the mistakes of a program with tasks, in the order in which they were found, up to a

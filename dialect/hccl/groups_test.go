@@ -172,10 +172,10 @@ func TestInterHcclGroupSync(t *testing.T) {
 		p.check(&form{op: hccl.OpAllReduce, count: 20, typ: hccl.FP32}, 1, 2, 3)
 	})
 	for _, sync := range []bool{true, false} {
-		for _, way := range []how{{bare: true}, {bare: true, seed: 3}, {bare: true, timed: true}} {
+		for _, mode := range []runMode{{bare: true}, {bare: true, seed: 3}, {bare: true, timed: true}} {
 			rep := hosttest.Races(func(judge *race.Detector) {
-				way.judge = judge
-				r := openRig(t, way)
+				mode.judge = judge
+				r := openRig(t, mode)
 				r.run(r.pairOf(a, b, gatherAndReduce, 20, 5).launch(chained(sync)))
 			})
 			if sync {

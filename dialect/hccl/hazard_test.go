@@ -68,11 +68,11 @@ func TestHazardsInWordsOfTasks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, way := range []how{{bare: true}, {bare: true, timed: true}} {
+			for _, mode := range []runMode{{bare: true}, {bare: true, timed: true}} {
 				var dev *device.Context
 				rep := hosttest.Races(func(judge *race.Detector) {
-					way.judge = judge
-					r := openRig(t, way)
+					mode.judge = judge
+					r := openRig(t, mode)
 					g := r.on(first(2), hccl.Options{})
 					var buffers []*memory
 					for range 3 {

@@ -147,10 +147,10 @@ func TestComputeAndWaitBySteps(t *testing.T) {
 	const world, n, repeat = 6, 5, 2
 	for _, size := range []int{1, 2, 3, 6} {
 		for _, buffer := range []hccl.Options{{}, {Buffer: 64}} {
-			for _, way := range []how{{}, {seed: 5}, {timed: true}} {
+			for _, mode := range []runMode{{}, {seed: 5}, {timed: true}} {
 				rep := hosttest.Races(func(judge *race.Detector) {
-					way.judge = judge
-					r := openRig(t, way)
+					mode.judge = judge
+					r := openRig(t, mode)
 					r.bySteps(world, n, repeat, size, buffer)
 				})
 				content(t, rep)

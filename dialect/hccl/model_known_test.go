@@ -144,7 +144,7 @@ func TestModelKnowsTheDocuments(t *testing.T) {
 				t.Errorf("the model says %v, ends %v, breaks %v; documented are %v, ends %v, breaks %v", answers,
 					want.ends, want.broken[0], tt.want, tt.ends, tt.broken)
 			}
-			for _, w := range []way{layouts[0], {cores: layouts[0].cores, timed: true}} {
+			for _, w := range []caseSetup{layouts[0], {cores: layouts[0].cores, timed: true}} {
 				got, err := perform(p, w)
 				if err == nil {
 					err = compare(p, want, got, w)

@@ -26,8 +26,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// way is how a program is performed.
-type way struct {
+// caseSetup is how a program is performed.
+type caseSetup struct {
 	timed bool
 	seed  uint64 // of the order in which the mock executor goes
 	mesh  bool   // by the algorithms fullmesh
@@ -40,7 +40,7 @@ type way struct {
 }
 
 // layouts are cores, and which of them posts.
-var layouts = []way{
+var layouts = []caseSetup{
 	{cores: hccl.Cores{AIV: 1}},
 	{cores: hccl.Cores{AIV: 2}},
 	{cores: hccl.Cores{AIC: 2}, config: hccl.Config{Block: 1}, poster: 1},
@@ -48,7 +48,7 @@ var layouts = []way{
 	{cores: hccl.Cores{AIC: 1, AIV: 1}, config: hccl.Config{Server: hccl.OnAIC}, poster: 0},
 }
 
-func (w way) count() int { return w.cores.AIC + w.cores.AIV }
+func (w caseSetup) count() int { return w.cores.AIC + w.cores.AIV }
 
 // performed is what a program came to.
 type performed struct {
@@ -71,7 +71,7 @@ var smallest = sync.OnceValues(func() (*machine.Machine, error) {
 })
 
 // perform runs a program on the package.
-func perform(p *program, w way) (*performed, error) {
+func perform(p *program, w caseSetup) (*performed, error) {
 	m, err := smallest()
 	if err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func received(p *program, tasks []step, sent []float64) ([]float64, error) {
 }
 
 // compare returns the differences between a program's results and the model's.
-func compare(p *program, want foreseen, got *performed, w way) error {
+func compare(p *program, want foreseen, got *performed, w caseSetup) error {
 	dead, hangs := errors.AsType[*fault.Deadlock](got.err)
 	misuse, misused := errors.AsType[*hccl.Misuse](got.err)
 	switch {
@@ -347,7 +347,7 @@ func compare(p *program, want foreseen, got *performed, w way) error {
 	if hangs && w.count() > 1 {
 		return nil // cores that do not wait in Finalize go on, and may break more
 	}
-	broken, told := map[hccl.Rule]int{}, map[hccl.Rule]int{}
+	broken, reported := map[hccl.Rule]int{}, map[hccl.Rule]int{}
 	for _, rules := range want.broken {
 		for _, r := range rules {
 			broken[r] += w.count()
@@ -355,11 +355,11 @@ func compare(p *program, want foreseen, got *performed, w way) error {
 	}
 	for _, f := range found {
 		if f.Rule != hccl.Mismatch && f.Rule != hccl.NoFinalize {
-			told[f.Rule] += 1 + f.Repeats
+			reported[f.Rule] += 1 + f.Repeats
 		}
 	}
-	if !maps.Equal(broken, told) {
-		return fmt.Errorf("broken are %v, in the model %v", told, broken)
+	if !maps.Equal(broken, reported) {
+		return fmt.Errorf("broken are %v, in the model %v", reported, broken)
 	}
 	return nil
 }

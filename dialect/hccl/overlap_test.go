@@ -15,10 +15,11 @@ import (
 type times []unit.Time
 
 // timeline runs a kernel on four devices with a clock, and a task of the given turns.
-func timeline(t *testing.T, way how, turns int, body func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func())) (times, unit.Time) {
+func timeline(t *testing.T, m runMode, turns int,
+	body func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func())) (times, unit.Time) {
 	t.Helper()
-	way.timed, way.bare = true, true
-	r := openRig(t, way)
+	m.timed, m.bare = true, true
+	r := openRig(t, m)
 	const n = 4000
 	g := r.on(first(4), hccl.Options{})
 	x, y := r.spread(g.PEs(), n, dtype.F32, constant(1)), r.spread(g.PEs(), n, dtype.F32, constant(0))
@@ -46,14 +47,14 @@ func computes(k *hccl.Kernel, elems int) {
 // other they take the sum.
 func TestOverlapIsExact(t *testing.T) {
 	spec := pe.FromConfig(topology(t))
-	alone, end := timeline(t, how{}, 1, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func()) {
+	alone, end := timeline(t, runMode{}, 1, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func()) {
 		h.Commit(id)
 		mark()
 		h.Wait(id)
 		mark()
 	})
 	task := alone[1] - alone[0]
-	there, _ := timeline(t, how{}, 1, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func()) {
+	there, _ := timeline(t, runMode{}, 1, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func()) {
 		h.Commit(id)
 		computes(k, 200_000)
 		mark()
@@ -67,7 +68,7 @@ func TestOverlapIsExact(t *testing.T) {
 	for _, elems := range []int{64, 6400, 64_000, 200_000} {
 		// An instruction, the arithmetic, and the barrier, which is issued meanwhile.
 		compute := spec.Issue + spec.Math.Time(elems)
-		beside, besideEnd := timeline(t, how{}, 1, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func()) {
+		beside, besideEnd := timeline(t, runMode{}, 1, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func()) {
 			h.Commit(id)
 			mark()
 			computes(k, elems)
@@ -85,7 +86,7 @@ func TestOverlapIsExact(t *testing.T) {
 		if want := end + max(task, compute+look) - task; besideEnd != want {
 			t.Errorf("%d elements beside the task end at %v, not %v", elems, besideEnd, want)
 		}
-		_, serialEnd := timeline(t, how{}, 1, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func()) {
+		_, serialEnd := timeline(t, runMode{}, 1, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func()) {
 			h.Commit(id)
 			h.Wait(id)
 			computes(k, elems)
@@ -104,7 +105,7 @@ func TestTurnsOverlap(t *testing.T) {
 	const commit = 2 // instructions: a barrier and a notification
 	last := map[bool]unit.Time{}
 	for _, early := range []bool{false, true} { // all turns but the last are committed at the start
-		at, end := timeline(t, how{}, turns, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func()) {
+		at, end := timeline(t, runMode{}, turns, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func()) {
 			for i := 1; i < turns && early; i++ {
 				h.Commit(id)
 			}
@@ -132,9 +133,9 @@ func TestTurnsOverlap(t *testing.T) {
 // every interleaving of its kernels.
 func TestTimesAreDeterministic(t *testing.T) {
 	run := func(yield bool, per string) (events []trace.Event, end unit.Time) {
-		way := how{yield: yield, sets: []string{"comm_engine.per=" + per},
+		m := runMode{yield: yield, sets: []string{"comm_engine.per=" + per},
 			trace: sink(func(e *trace.Event) { events = append(events, *e) })}
-		_, end = timeline(t, way, 2, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, _ func()) {
+		_, end = timeline(t, m, 2, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, _ func()) {
 			h.Commit(id)
 			computes(k, 6400)
 			h.Commit(id)

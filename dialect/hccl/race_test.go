@@ -110,11 +110,11 @@ func TestRaces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, way := range []how{{bare: true}, {bare: true, seed: 1}, {bare: true, seed: 2},
+			for _, mode := range []runMode{{bare: true}, {bare: true, seed: 1}, {bare: true, seed: 2},
 				{bare: true, seed: 3}, {bare: true, timed: true}} {
 				rep := hosttest.Races(func(judge *race.Detector) {
-					way.judge = judge
-					r := openRig(t, way)
+					mode.judge = judge
+					r := openRig(t, mode)
 					g := r.on(first(world), hccl.Options{})
 					var buffers []*memory
 					for range 3 {
@@ -130,7 +130,7 @@ func TestRaces(t *testing.T) {
 					continue
 				}
 				if got := found(rep); !slices.Equal(got, tt.found) {
-					t.Errorf("seed %d, timed %v: %q, want %q", way.seed, way.timed, got, tt.found)
+					t.Errorf("seed %d, timed %v: %q, want %q", mode.seed, mode.timed, got, tt.found)
 				}
 			}
 		})
@@ -140,11 +140,11 @@ func TestRaces(t *testing.T) {
 // found is the content of a report.
 func found(rep *race.Report) []string {
 	side := func(a *race.Access) string {
-		who := "program"
+		owner := "program"
 		if a.Info.Queue > 0 {
-			who = "task"
+			owner = "task"
 		}
-		return fmt.Sprintf("%s of a %s", a.Does, who)
+		return fmt.Sprintf("%s of a %s", a.Does, owner)
 	}
 	var all []string
 	for i := range rep.Hazards {

@@ -122,8 +122,8 @@ func TestRandomTasks(t *testing.T) {
 			back: rapid.Bool().Draw(t, "backwards"),
 		}
 		var bytes [][][]float64
-		perform := func(way how) {
-			r := openRig(t, way)
+		perform := func(mode runMode) {
+			r := openRig(t, mode)
 			send, recv := f.extent(len(pes))
 			g := r.on(pes, hccl.Options{Buffer: buffer})
 			x := r.spread(pes, send, f.carrier(), f.input)
@@ -142,9 +142,9 @@ func TestRandomTasks(t *testing.T) {
 			bytes = append(bytes, slices.Concat(x.read(), y.read(), z.read()))
 		}
 		t.Logf("%v by %s on %v, %+v", f, alg, pes, s)
-		content(t, hosttest.Races(func(judge *race.Detector) { perform(how{judge: judge}) }))
-		perform(how{seed: rapid.Uint64Range(1, 1<<60).Draw(t, "seed")})
-		perform(how{timed: true})
+		content(t, hosttest.Races(func(judge *race.Detector) { perform(runMode{judge: judge}) }))
+		perform(runMode{seed: rapid.Uint64Range(1, 1<<60).Draw(t, "seed")})
+		perform(runMode{timed: true})
 		for _, b := range bytes[1:] {
 			if fmt.Sprint(b) != fmt.Sprint(bytes[0]) {
 				t.Fatalf("executors differ: %v and %v", bytes[0], b)

@@ -44,8 +44,8 @@ func topology(t tester) *conf.Topology {
 	return top
 }
 
-// how is the way in which a rig runs programs.
-type how struct {
+// runMode is how a rig runs programs.
+type runMode struct {
 	timed bool           // on the executor with a clock
 	seed  uint64         // of the order in which the one without goes
 	yield bool           // sim.Options.Yield
@@ -56,7 +56,7 @@ type how struct {
 }
 
 // executors are what each test of behaviour runs on.
-var executors = map[string]how{"mock": {}, "random mock": {seed: 7}, "sim": {timed: true}}
+var executors = map[string]runMode{"mock": {}, "random mock": {seed: 7}, "sim": {timed: true}}
 
 // onEach runs a test on each executor.
 func onEach(t *testing.T, f func(t *testing.T, r *rig)) {
@@ -67,23 +67,23 @@ func onEach(t *testing.T, f func(t *testing.T, r *rig)) {
 
 func newRig(t testing.TB, executor string, sets ...string) *rig {
 	t.Helper()
-	way := executors[executor]
-	way.sets = sets
-	r := openRig(t, way)
+	mode := executors[executor]
+	mode.sets = sets
+	r := openRig(t, mode)
 	r.executor = executor
 	return r
 }
 
-func openRig(t tester, way how) *rig {
+func openRig(t tester, mode runMode) *rig {
 	t.Helper()
 	s := hosttest.Setup{
-		Sets: append(small[:len(small):len(small)], way.sets...), Seed: way.seed, NoData: way.bare,
-		Races: way.judge, Trace: way.trace,
+		Sets: append(small[:len(small):len(small)], mode.sets...), Seed: mode.seed, NoData: mode.bare,
+		Races: mode.judge, Trace: mode.trace,
 	}
-	if way.timed {
+	if mode.timed {
 		s.Executor = sim.Name
 	}
-	if way.yield {
+	if mode.yield {
 		s.Open = func(x exec.Setup) (exec.Executor, error) {
 			return sim.New(x.Machine, sim.Options{Data: x.Data, History: x.History, Trace: x.Trace, Yield: true}), nil
 		}

@@ -115,7 +115,7 @@ func TestWildPrograms(t *testing.T) {
 		if alike {
 			calls[1] = calls[0]
 		}
-		r := openRig(deaf{t}, how{timed: rapid.Bool().Draw(t, "timed"), seed: rapid.Uint64Range(0, 3).Draw(t, "seed")})
+		r := openRig(deaf{t}, runMode{timed: rapid.Bool().Draw(t, "timed"), seed: rapid.Uint64Range(0, 3).Draw(t, "seed")})
 		g := r.group(2, hccl.Options{Buffer: 64})
 		x, y := r.buffer(2, 75, dtype.F32, pageInput), r.buffer(2, 75, dtype.F32, pageInput)
 		var ccs []*hccl.CcTiling

@@ -18,15 +18,15 @@ import (
 func TestBatchWrite(t *testing.T) {
 	const world, n, gap = 4, 300, 10
 	onEach(t, func(t *testing.T, r *rig) { r.batchWrite(world, n, gap, false) })
-	for _, way := range []how{{}, {seed: 4}, {timed: true}} {
+	for _, mode := range []runMode{{}, {seed: 4}, {timed: true}} {
 		content(t, hosttest.Races(func(judge *race.Detector) {
-			way.judge = judge
-			openRig(t, way).batchWrite(world, n, gap, false)
+			mode.judge = judge
+			openRig(t, mode).batchWrite(world, n, gap, false)
 		}))
 	}
 	for _, timed := range []bool{false, true} {
 		rep := hosttest.Races(func(judge *race.Detector) {
-			openRig(t, how{timed: timed, judge: judge}).batchWrite(world, n, gap, true)
+			openRig(t, runMode{timed: timed, judge: judge}).batchWrite(world, n, gap, true)
 		})
 		if len(rep.Hazards) == 0 {
 			t.Errorf("timed %v: a word after Wait orders what was sent only, and no hazard was found", timed)

@@ -139,7 +139,7 @@ func tooEarly(c *tl.Context, a tl.Args) {
 // wait per round is enough and nothing has to be reset.
 func rounds(c *tl.Context, a tl.Args) {
 	w := a.Window(0)
-	data, told := c.Data(w, "two.data"), c.Signals(w, "two.told")
+	data, notified := c.Data(w, "two.data"), c.Signals(w, "two.notified")
 	me, n := c.Rank(), c.WorldSize()
 	right, left := (me+1)%n, (me+n-1)%n
 
@@ -148,14 +148,14 @@ func rounds(c *tl.Context, a tl.Args) {
 	for round := range n - 1 {
 		block := data.Chunk(2, round%2)
 		c.Fence() // this round's signal must not overtake the one before
-		c.PutTensorSignal(block, right, part, told.At(0), tl.SignalAdd, 1)
-		c.WaitUntil(told.At(0), tl.GE, int64(round+1))
+		c.PutTensorSignal(block, right, part, notified.At(0), tl.SignalAdd, 1)
+		c.WaitUntil(notified.At(0), tl.GE, int64(round+1))
 		part = c.Load(c.Local(block))
 		acc = c.Add(acc, part)
 		c.PipeBarrier() // read: the left may use the block again
-		c.Notify(told.At(1), left, tl.SignalAdd, 1)
+		c.Notify(notified.At(1), left, tl.SignalAdd, 1)
 		if round > 0 {
-			c.WaitUntil(told.At(1), tl.GE, int64(round))
+			c.WaitUntil(notified.At(1), tl.GE, int64(round))
 		}
 	}
 	c.Store(a.Shard(me), acc)

@@ -57,7 +57,7 @@ func TestFence(t *testing.T) {
 
 func TestRounds(t *testing.T) {
 	l, err := mem.NewLayout(0, []mem.Buffer{{Name: "two", Parts: []mem.Part{
-		mem.DataPart("data", dtype.F32, 8), mem.SignalPart("told", mem.Int32, 2),
+		mem.DataPart("data", dtype.F32, 8), mem.SignalPart("notified", mem.Int32, 2),
 	}}})
 	if err != nil {
 		t.Fatal(err)

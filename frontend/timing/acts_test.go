@@ -105,8 +105,8 @@ func TestMemoryIsThatOfSteps(t *testing.T) {
 	if n := int(r.acts.made / window); len(windows) < n-1 || len(windows) > n {
 		t.Errorf("%d acts in %d windows of %d", r.acts.made, len(windows)+1, window)
 	}
-	way := path{r, windows}
-	for at := r.acts.last; at != none; at = way.act(at).before {
+	chain := path{r, windows}
+	for at := r.acts.last; at != none; at = chain.act(at).before {
 		kept := 0
 		for _, w := range append(windows, r) {
 			kept += len(w.acts.kept)

@@ -101,14 +101,14 @@ func (r *run) result(d Detail, windows []*run) *Result {
 	type place struct{ block, step int32 }
 	hot := map[place]unit.Time{}
 	ops := map[string]Op{}
-	way := path{r, windows}
+	chain := path{r, windows}
 	var a, before act
 	for at := last; at != none; at, a = a.before, before {
 		if at == last {
-			a = way.act(at)
+			a = chain.act(at)
 		}
 		if a.before != none {
-			before = way.act(a.before)
+			before = chain.act(a.before)
 		}
 		if r.blocks[a.block].steps[a.step].Collective > 0 {
 			times[7] += a.busy

@@ -11,13 +11,13 @@ type accounted struct {
 	book  *history.Book // nil: no account is kept
 }
 
-// Tell adds a record of a rank's current instruction, at the current time.
-func (r *rank) Tell(rec history.Record) {
-	rec.Agent = r.agent
+// Record adds a record of a rank's current instruction.
+func (r *rank) Record(k history.Kind) *history.Record {
+	rec := r.run.history.Begin(k, r.agent)
 	if r.at != nil {
 		rec.Call, rec.Line = r.at.Call(), tl.Drive(r.kernel).Line()
 	}
-	r.run.history.Add(rec)
+	return rec
 }
 
 // Slot returns the number in the account of the slot that a ring has lent.
@@ -65,10 +65,12 @@ func (r *ring) accountSend(p *payload) {
 
 // accountRecv records that the message at the head is taken.
 func (r *ring) accountRecv() {
-	r.to.Tell(history.Record{Kind: history.Recv, Ring: r.Tag, Seq: r.Taken})
+	rec := r.to.Record(history.Recv)
+	rec.Ring, rec.Seq = r.Tag, r.Taken
 }
 
 // accountCredit records that the oldest slot is given back.
 func (r *ring) accountCredit() {
-	r.to.Tell(history.Record{Kind: history.Credit, Ring: r.Tag, Seq: r.Returned - 1})
+	rec := r.to.Record(history.Credit)
+	rec.Ring, rec.Seq = r.Tag, r.Returned-1
 }

@@ -171,7 +171,7 @@ func (e *effect) update() {
 		x.set(s.Win, s.Peer, s.Word, s.WordType.Wrap(v))
 	}
 	if x.history != nil && (e.op == tl.OpFetchAdd || e.op == tl.OpCompareSwap) {
-		e.by.Tell(history.Atomic(e.op, s, held)) // the kernel is still in the call
+		e.by.Record(history.RMW).SetAtomic(e.op, s, held) // the kernel is still in the call
 	}
 }
 

@@ -151,7 +151,7 @@ func (s *stream) copy(op *launch.StreamOp) (progress, error) {
 		s.copied = 0
 	}
 	if x.history != nil {
-		s.tell(op, history.Copied(op, x.history.NextOp()))
+		s.account(op, history.Copy).SetCopied(op, x.history.NextOp())
 	}
 	return ended, nil
 }
@@ -162,7 +162,7 @@ func (s *stream) record(op *launch.StreamOp) {
 	e := x.event(op.Event)
 	op.Event.Happened, e.marked = true, true
 	if x.history != nil {
-		s.tell(op, history.Record{Kind: history.Mark, Ring: e.number})
+		s.account(op, history.Mark).Ring = e.number
 	}
 	for _, w := range e.waiting {
 		x.wake(w)
@@ -179,7 +179,7 @@ func (s *stream) await(op *launch.StreamOp) progress {
 		return waits
 	}
 	if e.marked && x.history != nil {
-		s.tell(op, history.Record{Kind: history.Pass, Ring: e.number})
+		s.account(op, history.Pass).Ring = e.number
 	}
 	return ended
 }
@@ -206,7 +206,7 @@ func (s *stream) word(op *launch.StreamOp) (progress, error) {
 	s.side = op.Side()
 	if op.Kind == launch.StreamWrite {
 		if x.history != nil {
-			s.tell(op, history.Notification(&s.side))
+			s.account(op, history.Notify).SetNotification(&s.side)
 		}
 		x.set(op.Win, s.side.Peer, op.Word, s.side.WordType.Wrap(op.Value))
 		return ended, nil
@@ -216,13 +216,14 @@ func (s *stream) word(op *launch.StreamOp) (progress, error) {
 		return waits, nil
 	}
 	if x.history != nil {
-		s.tell(op, history.Look(history.Wait, &s.side, op.Word))
+		s.account(op, history.Wait).SetLook(&s.side, op.Word)
 	}
 	return ended, nil
 }
 
-// tell adds a record of a stream's operation.
-func (s *stream) tell(op *launch.StreamOp, rec history.Record) {
-	rec.Agent, rec.Call, rec.Line = s.agent, op.Kind.String(), op.Line
-	s.run.history.Add(rec)
+// account adds a record of a stream's operation.
+func (s *stream) account(op *launch.StreamOp, k history.Kind) *history.Record {
+	rec := s.run.history.Begin(k, s.agent)
+	rec.Call, rec.Line = op.Kind.String(), op.Line
+	return rec
 }

@@ -102,7 +102,7 @@ func (r *rank) post(in *tl.Instr) {
 	if x.history != nil {
 		t.event = x.history.NextRings(1)
 		r.book.Plain(history.Drain) // the program's stores are complete before the task begins
-		r.Tell(history.Record{Kind: history.Mark, Ring: t.event})
+		r.Record(history.Mark).Ring = t.event
 	}
 	if q.tasks = append(q.tasks, t); len(q.tasks) == 1 {
 		q.start()
@@ -160,7 +160,7 @@ func (r *rank) awaitTask(in *tl.Instr) {
 	}
 	t.waiter, r.awaited = nil, nil
 	if r.run.history != nil {
-		r.Tell(history.Record{Kind: history.Pass, Ring: t.event})
+		r.Record(history.Pass).Ring = t.event
 	}
 }
 
@@ -172,7 +172,7 @@ func (s *stream) accountTasks(op *launch.StreamOp) {
 	}
 	for _, t := range s.grid.last {
 		if t != nil {
-			s.tell(op, history.Record{Kind: history.Pass, Ring: t.event})
+			s.account(op, history.Pass).Ring = t.event
 		}
 	}
 }

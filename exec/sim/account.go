@@ -16,18 +16,26 @@ type accounted struct {
 	sends []sending // by port; nil: there is none
 }
 
-// Tell adds a record of what a rank does in the instruction that it is in.
-func (r *rank) Tell(rec history.Record) { r.tellAt(rec, r.Clock) }
+// Record adds a record of what a rank does in the instruction that it is in.
+func (r *rank) Record(k history.Kind) *history.Record { return r.recordAt(k, r.Clock) }
 
-func (r *rank) tellAt(rec history.Record, at unit.Time) {
-	rec.Agent, rec.Time = r.agent, at
-	switch {
-	case r.stream != nil && r.stream.op != nil:
-		rec.Call, rec.Line = r.stream.op.Kind.String(), r.stream.op.Line
-	case rec.Call == "" && r.instr != nil:
+func (r *rank) recordAt(k history.Kind, at unit.Time) *history.Record {
+	rec := r.recordFrom(k, at, "", "")
+	if rec.Call == "" && r.instr != nil {
 		rec.Call, rec.Line = r.instr.Call(), tl.Drive(r.ctx).Line()
 	}
-	r.run.history.Add(rec)
+	return rec
+}
+
+// recordFrom adds a record of a place in the program. That of a stream's operation takes
+// precedence.
+func (r *rank) recordFrom(k history.Kind, at unit.Time, call, line string) *history.Record {
+	rec := r.run.history.Begin(k, r.agent)
+	rec.Time, rec.Call, rec.Line = at, call, line
+	if r.stream != nil && r.stream.op != nil {
+		rec.Call, rec.Line = r.stream.op.Kind.String(), r.stream.op.Line
+	}
+	return rec
 }
 
 // Slot is what the account calls the slot that a ring has lent.
@@ -89,21 +97,22 @@ type sending struct {
 // accountSend records that the next part of the payload in a ring has its slot.
 func (r *rank) accountSend(port int, at unit.Time) {
 	q, s := r.tx[port], &r.sends[port]
-	r.tellAt(history.Record{
-		Kind: history.Send, Op: s.op, Ring: q.Tag, Seq: q.Sent, Slots: q.sizing.Slots(), Call: tl.OpSend.String(), Line: s.line,
-	}, at)
+	rec := r.recordFrom(history.Send, at, tl.OpSend.String(), s.line)
+	rec.Op, rec.Ring, rec.Seq, rec.Slots = s.op, q.Tag, q.Sent, q.sizing.Slots()
 }
 
 // accountRecv records that the message at the head of a ring is taken.
 func (r *rank) accountRecv(q *ring) {
 	if r.book != nil {
-		r.Tell(history.Record{Kind: history.Recv, Ring: q.Tag, Seq: q.Taken})
+		rec := r.Record(history.Recv)
+		rec.Ring, rec.Seq = q.Tag, q.Taken
 	}
 }
 
 // accountCredit records that the oldest slot of a ring is given back.
 func (r *rank) accountCredit(q *ring, at unit.Time) {
 	if r.book != nil {
-		r.tellAt(history.Record{Kind: history.Credit, Ring: q.Tag, Seq: q.Returned - 1, Call: "credit"}, at)
+		rec := r.recordFrom(history.Credit, at, "credit", "")
+		rec.Ring, rec.Seq = q.Tag, q.Returned-1
 	}
 }

@@ -197,7 +197,7 @@ func (r *rank) awaited(cell int32) {
 	if t := r.postOf(cell); t != nil {
 		r.posts = slices.DeleteFunc(r.posts, func(other *task) bool { return other == t })
 		if r.run.history != nil {
-			r.Tell(history.Record{Kind: history.Pass, Ring: t.event})
+			r.Record(history.Pass).Ring = t.event
 		}
 	}
 }

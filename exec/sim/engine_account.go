@@ -38,7 +38,7 @@ func (r *rank) accountPost(t *task) {
 	if h := r.run.history; h != nil {
 		t.event = h.NextRings(1)
 		r.book.Plain(history.Drain)
-		r.Tell(history.Record{Kind: history.Mark, Ring: t.event})
+		r.Record(history.Mark).Ring = t.event
 	}
 }
 
@@ -71,7 +71,7 @@ func (r *rank) accountTasks() {
 	}
 	for _, t := range r.stream.grid.last {
 		if t != nil {
-			r.Tell(history.Record{Kind: history.Pass, Ring: t.event})
+			r.Record(history.Pass).Ring = t.event
 		}
 	}
 }

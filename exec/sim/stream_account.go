@@ -52,7 +52,7 @@ func (v *event) numberIn(h *history.Log) uint32 {
 // accountMark records that a stream has reached an event.
 func (r *rank) accountMark(v *event) {
 	if h := r.run.history; h != nil {
-		r.Tell(history.Record{Kind: history.Mark, Ring: v.numberIn(h)})
+		r.Record(history.Mark).Ring = v.numberIn(h)
 	}
 }
 
@@ -60,13 +60,13 @@ func (r *rank) accountMark(v *event) {
 // before everything here.
 func (r *rank) accountPass(v *event) {
 	if h := r.run.history; h != nil && v.number != 0 {
-		r.Tell(history.Record{Kind: history.Pass, Ring: v.numberIn(h)})
+		r.Record(history.Pass).Ring = v.numberIn(h)
 	}
 }
 
 // accountCopy records the reads and writes of a copy engine.
 func (r *rank) accountCopy(op *launch.StreamOp) {
 	if h := r.run.history; h != nil {
-		r.Tell(history.Copied(op, h.NextOp()))
+		r.Record(history.Copy).SetCopied(op, h.NextOp())
 	}
 }

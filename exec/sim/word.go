@@ -151,7 +151,7 @@ func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	r.arriveSpan(f, now, int64(f.typ.Size()))
 	r.begin(now, r.backFrom(f.to), noc.Control, int64(x.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqReply))
 	if x.history != nil {
-		r.tellAt(history.Atomic(r.instr.Op, r.instr.Side, f.got), now)
+		r.recordAt(history.RMW, now).SetAtomic(r.instr.Op, r.instr.Side, f.got)
 	}
 	if f.changes(f.got) {
 		done := *f // the table may grow

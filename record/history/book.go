@@ -8,8 +8,9 @@ import (
 
 // Teller is the interface of a kernel's core to its book.
 type Teller interface {
-	// Tell adds a record of the kernel's current instruction.
-	Tell(Record)
+	// Record adds a record of the kernel's current instruction, which the caller then completes.
+	// It is valid until the next one is added.
+	Record(Kind) *Record
 	// Slot is the ring of an incoming port, and the message of it that was taken last.
 	Slot(in uint8) (ring, seq uint32)
 }
@@ -63,13 +64,14 @@ func (b *Book) use(i int32) {
 	c := tl.Drive(b.kernel).Cell(i)
 	if int(i) < len(b.loads) {
 		if l := &b.loads[i]; l.op != 0 && l.gen == c.Gen() {
-			b.teller.Tell(Record{Kind: Complete, Op: l.op})
+			b.teller.Record(Complete).Op = l.op
 			l.op = 0
 		}
 	}
 	if c.InSlot {
 		ring, seq := b.teller.Slot(c.In)
-		b.teller.Tell(Record{Kind: Use, Ring: ring, Seq: seq})
+		rec := b.teller.Record(Use)
+		rec.Ring, rec.Seq = ring, seq
 	}
 }
 
@@ -91,12 +93,12 @@ func (b *Book) Accesses(in *tl.Instr) {
 	}
 	switch in.Op {
 	case tl.OpLoad:
-		b.teller.Tell(Record{Kind: Load, Op: b.fills(in.Dst, in.Piece == 0), Range: rows(in)})
+		b.access(Load, b.fills(in.Dst, in.Piece == 0), rows(in))
 	case tl.OpStore:
 		if in.Piece == 0 {
 			b.store = b.log.NextOp()
 		}
-		b.teller.Tell(Record{Kind: Store, Op: b.store, Range: rows(in)})
+		b.access(Store, b.store, rows(in))
 	case tl.OpLoadReduce:
 		op := b.fills(in.Dst, true)
 		b.copies(in, Load, op, in.Side.Remote)
@@ -110,20 +112,26 @@ func (b *Book) Accesses(in *tl.Instr) {
 	case tl.OpComposite:
 		op, p := b.fills(in.Dst, true), in.Pipe
 		if in.A == tl.None {
-			b.teller.Tell(Record{Kind: Load, Op: op, Range: Range{Addr: p.A.Addr, Bytes: p.A.Bytes()}})
+			b.access(Load, op, Range{Addr: p.A.Addr, Bytes: p.A.Bytes()})
 		}
 		if p.Gemm && in.B == tl.None {
-			b.teller.Tell(Record{Kind: Load, Op: op, Range: Range{Addr: p.B.Addr, Bytes: p.B.Bytes()}})
+			b.access(Load, op, Range{Addr: p.B.Addr, Bytes: p.B.Bytes()})
 		}
-		b.teller.Tell(Record{Kind: Store, Op: op, Range: Range{Addr: p.Out.Addr, Bytes: p.Out.Bytes()}})
+		b.access(Store, op, Range{Addr: p.Out.Addr, Bytes: p.Out.Bytes()})
 	}
 }
 
 // copies records the accesses of an operation on the copies of several members.
 func (b *Book) copies(in *tl.Instr, k Kind, op uint64, at mem.Addr) {
 	for i := range in.Side.PEs() {
-		b.teller.Tell(Record{Kind: k, Op: op, Range: Range{Addr: in.Side.Of(at, i), Bytes: in.Bytes()}})
+		b.access(k, op, Range{Addr: in.Side.Of(at, i), Bytes: in.Bytes()})
 	}
+}
+
+// access records that an access begins.
+func (b *Book) access(k Kind, op uint64, r Range) {
+	rec := b.teller.Record(k)
+	rec.Op, rec.Range = op, r
 }
 
 // rows is the memory of a load or store.
@@ -137,8 +145,8 @@ func (b *Book) Accessed(k Kind, a mem.Addr, bytes int64) {
 		return
 	}
 	op := b.log.NextOp()
-	b.teller.Tell(Record{Kind: k, Op: op, Range: Range{Addr: a, Bytes: bytes}})
-	b.teller.Tell(Record{Kind: Complete, Op: op})
+	b.access(k, op, Range{Addr: a, Bytes: bytes})
+	b.teller.Record(Complete).Op = op
 }
 
 // Sided records the issue of a put, get or notification, and numbers it.
@@ -147,43 +155,47 @@ func (b *Book) Sided(in *tl.Instr) (op uint64) {
 		return 0
 	}
 	s := in.Side
-	bytes := in.Bytes()
-	rec := Record{
-		Peer: s.Win.Team.PEs[s.Peer], NBI: s.NBI,
-		Range: Range{Addr: s.Remote, Bytes: bytes}, Source: Range{Addr: s.Local, Bytes: bytes},
-	}
 	switch in.Op {
 	case tl.OpPut:
 		op = b.log.NextOp()
-		rec.Kind, rec.Op, rec.Atomic, rec.Float = Put, op, s.Atomic, s.Atomic && in.Type.IsFloat()
+		rec := b.sided(Put, op, in)
+		rec.Atomic, rec.Float = s.Atomic, s.Atomic && in.Type.IsFloat()
 		if in.A != tl.None {
 			rec.Source = Range{}
 		}
-		b.teller.Tell(rec)
 	case tl.OpGet:
 		op = b.log.NextOp()
-		rec.Kind, rec.Op = Get, op
-		b.teller.Tell(rec)
+		b.sided(Get, op, in)
 	}
 	if in.Op == tl.OpNotify || in.Op == tl.OpPut && s.Signal {
-		rec := Notification(s)
+		rec := b.teller.Record(Notify)
+		rec.SetNotification(s)
 		rec.Op, rec.Carry = op, in.Op == tl.OpPut
-		b.teller.Tell(rec)
 	}
 	return op
+}
+
+// sided records that a put or get begins.
+func (b *Book) sided(k Kind, op uint64, in *tl.Instr) *Record {
+	s, bytes := in.Side, in.Bytes()
+	rec := b.teller.Record(k)
+	rec.Op, rec.Peer, rec.NBI = op, s.Win.Team.PEs[s.Peer], s.NBI
+	rec.Range, rec.Source = Range{Addr: s.Remote, Bytes: bytes}, Range{Addr: s.Local, Bytes: bytes}
+	return rec
 }
 
 // Done records that a kernel has waited for its side of a put or get.
 func (b *Book) Done(op uint64, d Done) {
 	if b != nil {
-		b.teller.Tell(Record{Kind: Complete, Op: op, Done: d})
+		rec := b.teller.Record(Complete)
+		rec.Op, rec.Done = op, d
 	}
 }
 
 // Plain records an operation that needs no more than its kind.
 func (b *Book) Plain(k Kind) {
 	if b != nil {
-		b.teller.Tell(Record{Kind: k})
+		b.teller.Record(k)
 	}
 }
 
@@ -193,7 +205,7 @@ func (b *Book) Seen(s *tl.OneSided) {
 		return
 	}
 	for _, w := range s.Words {
-		b.teller.Tell(Look(Wait, s, w))
+		b.teller.Record(Wait).SetLook(s, w)
 	}
 }
 
@@ -203,48 +215,42 @@ func (b *Book) Looked(in *tl.Instr, failing int) {
 	switch s := in.Side; {
 	case b == nil:
 	case in.Op == tl.OpReadWord:
-		rec := Look(Read, s, s.Word)
+		rec := b.teller.Record(Read)
 		rec.NBI = s.NBI
-		b.teller.Tell(rec)
+		rec.SetLook(s, s.Word)
 	case s.Hit:
 		b.Seen(s)
 	default:
-		b.teller.Tell(Look(Poll, s, s.Words[failing]))
+		b.teller.Record(Poll).SetLook(s, s.Words[failing])
 	}
 }
 
-// Look is the current value of a word, as a wait, test or read sees it.
-func Look(k Kind, s *tl.OneSided, word int32) Record {
-	rec := Record{Kind: k, Word: s.Win.WordAddr(int(s.Peer), word), Type: s.WordType, Seen: s.Win.Words(int(s.Peer))[word]}
-	if k != Read {
-		rec.Cmp, rec.Value = s.Cmp, s.Value
-	}
-	return rec
-}
-
-// Notification is an update of a word by a notification or a put.
-func Notification(s *tl.OneSided) Record {
-	return Record{
-		Kind: Notify, Peer: s.Win.Team.PEs[s.Peer], Word: s.Win.WordAddr(int(s.Peer), s.Word), Type: s.WordType,
-		Update: s.Op, Value: s.Value,
+// SetLook enters the current value of a word, as a wait, test or read sees it.
+func (r *Record) SetLook(s *tl.OneSided, word int32) {
+	r.Word, r.Type, r.Seen = s.Win.WordAddr(int(s.Peer), word), s.WordType, s.Win.Words(int(s.Peer))[word]
+	if r.Kind != Read {
+		r.Cmp, r.Value = s.Cmp, s.Value
 	}
 }
 
-// Atomic is the effect of an atomic on a word with a value.
-func Atomic(op tl.Op, s *tl.OneSided, held int64) Record {
-	rec := Notification(s)
-	rec.Kind, rec.Update, rec.Seen, rec.Wrote = RMW, tl.SignalAdd, held, true
+// SetNotification enters the update of a word by a notification or a put.
+func (r *Record) SetNotification(s *tl.OneSided) {
+	r.Peer, r.Word, r.Type = s.Win.Team.PEs[s.Peer], s.Win.WordAddr(int(s.Peer), s.Word), s.WordType
+	r.Update, r.Value = s.Op, s.Value
+}
+
+// SetAtomic enters the effect of an atomic on a word with a value.
+func (r *Record) SetAtomic(op tl.Op, s *tl.OneSided, held int64) {
+	r.SetNotification(s)
+	r.Update, r.Seen, r.Wrote = tl.SignalAdd, held, true
 	if op == tl.OpCompareSwap {
-		rec.Update, rec.Wrote = tl.SignalSet, held == s.Expect
+		r.Update, r.Wrote = tl.SignalSet, held == s.Expect
 	}
-	return rec
 }
 
-// Copied records the reads and writes of a copy engine.
-func Copied(op *launch.StreamOp, number uint64) Record {
-	return Record{
-		Kind: Copy, Op: number,
-		Source: Range{Addr: op.Src, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.SrcPitch},
-		Range:  Range{Addr: op.Dst, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.DstPitch},
-	}
+// SetCopied enters the reads and writes of a copy engine.
+func (r *Record) SetCopied(op *launch.StreamOp, number uint64) {
+	r.Op = number
+	r.Source = Range{Addr: op.Src, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.SrcPitch}
+	r.Range = Range{Addr: op.Dst, Bytes: op.Bytes, Rows: int32(op.Rows), Pitch: op.DstPitch}
 }

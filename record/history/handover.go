@@ -1,10 +1,14 @@
 package history
 
-// batch is the number of records that are handed over at once.
-const batch = 512
+// A batch has this many records, the first ones fewer: short accounts need less memory. Each batch
+// wakes a second thread, which takes as long as judging some dozens of records.
+const (
+	leastBatch = 512
+	mostBatch  = 4096
+)
 
-// ahead is the number of batches by which an executor may be ahead of the judge.
-const ahead = 8
+// ahead is the number of batches that are filled or judged at a time.
+const ahead = 2
 
 // handover gives a judge one batch after the other. Each batch has a goroutine of its own that ends
 // with it, so nothing must be closed.
@@ -36,10 +40,12 @@ func (h *handover) handOver(recs []Record) []Record {
 		h.look(recs)
 	}()
 	next := &h.under[h.n%ahead]
-	if next.done == nil {
-		return make([]Record, 0, batch)
+	if next.done != nil {
+		<-next.done
 	}
-	<-next.done
+	if size := min(leastBatch<<h.n, mostBatch); cap(next.recs) < size {
+		return make([]Record, 0, size)
+	}
 	return next.recs[:0]
 }
 

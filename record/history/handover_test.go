@@ -8,7 +8,7 @@ import (
 // The judge sees every record once and in order, however far the executor is ahead, and all of
 // them when Flush returns. It may ask who agents are meanwhile.
 func TestHandoverKeepsOrder(t *testing.T) {
-	const records = 3*ahead*batch + 7
+	const records = 3*ahead*mostBatch + 7
 	var l *Log
 	seen := uint64(0)
 	l = New(func(rs []Record) {
@@ -17,7 +17,7 @@ func TestHandoverKeepsOrder(t *testing.T) {
 				t.Errorf("record %d came as number %d", rs[i].Op, seen)
 			}
 		}
-		if seen%(5*batch) == 0 {
+		if seen%(5*leastBatch) == 0 {
 			time.Sleep(time.Millisecond) // the executor fills all batches that it may
 		}
 		if w := l.Info(rs[0].Agent); w.Rank != int(rs[0].Agent)-1 {
@@ -46,7 +46,7 @@ func TestHandoverPassesPanicsOn(t *testing.T) {
 		calls++
 		panic("judge")
 	})
-	for range 4 * batch {
+	for range 4 * leastBatch {
 		l.Add(Record{})
 	}
 	defer func() {

@@ -181,7 +181,7 @@ type Log struct {
 func New(judge func([]Record)) *Log {
 	host := AgentInfo{Rank: -1, PE: -1, Stream: -1, Program: -1}
 	return &Log{
-		agents: []AgentInfo{host}, index: map[AgentInfo]Agent{host: Host}, cur: make([]Record, 0, batch), handover: handover{judge: judge},
+		agents: []AgentInfo{host}, index: map[AgentInfo]Agent{host: Host}, cur: make([]Record, 0, leastBatch), handover: handover{judge: judge},
 	}
 }
 
@@ -235,14 +235,14 @@ func (l *Log) Add(r Record) {
 		of = r.Other
 	}
 	r.Task = int32(l.agents[of].Task)
-	if l.holding {
-		l.held = append(l.held, r)
-		return
+	if !l.holding {
+		l.note(&r)
 	}
-	l.add(&r)
+	*l.next() = r
 }
 
-func (l *Log) add(r *Record) {
+// note keeps account of the agents that run.
+func (l *Log) note(r *Record) {
 	switch r.Kind {
 	case Start:
 		l.lives = append(l.lives, make([]bool, max(0, int(r.Agent)+1-len(l.lives)))...)
@@ -252,10 +252,27 @@ func (l *Log) add(r *Record) {
 			l.lives[r.Other] = false
 		}
 	}
-	l.cur = append(l.cur, *r)
-	if len(l.cur) == batch {
+}
+
+// Begin appends a record of an agent other than Start and Join, which the caller completes. It is valid until the next one is
+// appended.
+func (l *Log) Begin(k Kind, a Agent) *Record {
+	r := l.next()
+	*r = Record{Kind: k, Agent: a, Task: int32(l.agents[a].Task)}
+	return r
+}
+
+// next returns the place of the next record. A full batch is handed over before.
+func (l *Log) next() *Record {
+	if l.holding {
+		l.held = append(l.held, Record{})
+		return &l.held[len(l.held)-1]
+	}
+	if len(l.cur) == cap(l.cur) {
 		l.cur = l.handOver(l.cur)
 	}
+	l.cur = l.cur[:len(l.cur)+1]
+	return &l.cur[len(l.cur)-1]
 }
 
 // End records the end of a launch, with or without a fault: none of its agents runs any more. The

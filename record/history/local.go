@@ -33,7 +33,8 @@ func (l *Log) Full() bool { return len(l.held) >= mostHeld }
 func (l *Log) Release() {
 	l.holding = false
 	for i := range l.held {
-		l.add(&l.held[i])
+		l.note(&l.held[i])
+		*l.next() = l.held[i]
 	}
 	l.held = l.held[:0]
 }

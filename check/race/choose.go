@@ -10,7 +10,7 @@ func differ(opt []*event) bool {
 		return false
 	}
 	for _, u := range opt[min(1, len(opt)):] {
-		if u.value != opt[0].value {
+		if u.value() != opt[0].value() {
 			return true
 		}
 	}
@@ -33,7 +33,7 @@ func (d *Detector) choose(opt []*event, sum int64, y *knowledge) bool {
 		have, whole := int64(0), true
 		for i, u := range opt {
 			if set>>i&1 != 0 {
-				have += u.value
+				have += u.value()
 				whole = whole && needs[i]&^set == 0
 			}
 		}

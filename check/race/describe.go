@@ -47,20 +47,23 @@ func (d *Detector) side(w history.AgentInfo, call, line string, t unit.Time) Acc
 }
 
 // agentOf returns the agent of an event, with its task.
-func (d *Detector) agentOf(e *event) history.AgentInfo { return d.log.InfoIn(e.agent, e.task) }
+func (d *Detector) agentOf(e *event) history.AgentInfo { return d.log.InfoIn(e.agent, d.taskOf(e)) }
 
 // describe returns the side of an event.
 func (d *Detector) describe(e *event) Access {
 	s := d.side(d.agentOf(e), d.call(e), d.line(e), e.time)
-	s.Addr, s.Bytes = uint64(e.addr), e.bytes
-	if e.rows > 1 {
-		s.Rows = e.rows
+	s.Addr = uint64(e.addr)
+	if !e.update {
+		s.Bytes = e.bytes()
+		if e.rows > 1 {
+			s.Rows = e.rows
+		}
 	}
 	switch {
 	case e.update && e.set:
-		s.Does = "set " + itoa(e.value)
+		s.Does = "set " + itoa(e.value())
 	case e.update:
-		s.Does = "add " + itoa(e.value)
+		s.Does = "add " + itoa(e.value())
 	case e.atomic:
 		s.Does = "combine"
 	case e.write:
@@ -184,8 +187,8 @@ func (d *Detector) missingEdge(f, e *event) string {
 		return hint
 	}
 	switch s, u := d.unsure(f, e); {
-	case u != nil && u.order > s.turn && !f.write: // memory that is used again: see below
-	case u != nil && u.order > s.turn: // this wait is for another one
+	case u != nil && u.order() > s.turn && !f.write: // memory that is used again: see below
+	case u != nil && u.order() > s.turn: // this wait is for another one
 		return fmt.Sprintf("%v must wait, before %s, for %s of %v too; or, if %s is of a later round, %v must first wait for a signal that %v sends after %s, or meet it in a barrier",
 			whom, there, d.spot(u), who, here, who, whom, there)
 	case u != nil && u.set:
@@ -195,9 +198,9 @@ func (d *Detector) missingEdge(f, e *event) string {
 		return fmt.Sprintf("%s of %v ends with %v %d, which may come about without %s of %v, because something else counts instead: wait for all that is added, or give each sender a word of its own",
 			spot(s.call, s.line), whom, s.cmp, s.value, d.spot(u), who)
 	}
-	finish := finishing(f, int32(whom.PE))
+	finish := d.finishing(f, int32(whom.PE))
 	if told := d.releasedAfter(f, e.agent); told != nil {
-		finish = finishing(f, told.to) // a fence orders nothing across destinations
+		finish = d.finishing(f, told.to) // a fence orders nothing across destinations
 		return fmt.Sprintf("%s of %v between %s and %s, which tells %v", finish, who, here, spot(told.call, told.line), whom)
 	}
 	if f.done != 0 {
@@ -219,7 +222,7 @@ func after(finish, here string) string {
 }
 
 // finishing returns the operation after which an agent of a PE knows that an access is complete.
-func finishing(f *event, pe int32) string {
+func (d *Detector) finishing(f *event, pe int32) string {
 	switch {
 	case f.kind == history.Copy:
 		return "the end of the copy"
@@ -227,7 +230,7 @@ func finishing(f *event, pe int32) string {
 		return "a use of the loaded tensor (or a pipe_barrier)"
 	case f.plain():
 		return "a pipe_barrier"
-	case f.link == nil || f.link.to != pe: // a get, or the source of a put, too
+	case f.link == 0 || d.linkAt(f.link).to != pe: // a get, or the source of a put, too
 		return "a quiet"
 	}
 	return "a fence (or quiet)"
@@ -240,7 +243,7 @@ func (d *Detector) missingInOne(f, e *event, here, there string) string {
 		return fmt.Sprintf("a use of the tensor loaded by %s, or a pipe_barrier, before %s", here, there)
 	case f.plain():
 		return fmt.Sprintf("a pipe_barrier between %s and %s", here, there)
-	case f.link != nil && f.link == e.link:
+	case f.link != 0 && f.link == e.link:
 		return fmt.Sprintf("a fence between %s and %s", here, there)
 	case f.kind == history.Put && !f.local && e.kind != history.Put:
 		return fmt.Sprintf("a quiet between %s and %s: a put returns before it has arrived", here, there)
@@ -278,7 +281,7 @@ func (d *Detector) unsure(f, e *event) (wait *sighting, update *event) {
 				if u.agent != f.agent || !u.future && d.knows(&a.clk, u) || !d.knownOver(f, u) {
 					continue
 				}
-				if u.order <= s.turn {
+				if u.order() <= s.turn {
 					return s, u
 				}
 				if update == nil {
@@ -293,8 +296,8 @@ func (d *Detector) unsure(f, e *event) (wait *sighting, update *event) {
 // knownOver reports whether an agent that knows update u, by the agent of f, also knows that f is
 // over.
 func (d *Detector) knownOver(f, u *event) bool {
-	for ; f != nil; f = f.carrier {
-		if f == u || f.done != 0 && u.clk.time >= f.done || f.link != nil && f.link == u.link && u.before[f.class] >= f.seq {
+	for ; f != nil; f = d.carrierOf(f) {
+		if f == u || f.done != 0 && u.clk.time >= f.done || f.link != 0 && f.link == u.link && u.before[f.class] >= f.seq {
 			return true
 		}
 	}

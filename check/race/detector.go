@@ -48,6 +48,7 @@ type Detector struct {
 
 	shadow // the last accesses of memory
 	eventPool
+	linkPool
 	clockPool
 	crowdPool
 	guarding
@@ -67,8 +68,8 @@ type agent struct {
 	plain    list          // loads and stores whose completion it does not know
 	sided    list          // puts and gets
 	updates  list          // of words
-	links    map[int32]*link
-	lastLink *link
+	links    map[int32]linkID
+	lastLink linkID
 	lastPE   int32
 	fences   uint32
 	put      *event // its last put, which a signal may belong to
@@ -348,7 +349,7 @@ func (d *Detector) putting(r *history.Record) {
 	if r.Source.Bytes > 0 {
 		s = d.newEvent(r)
 		s.local = true
-		s.carrier = e // its source was read before it arrived
+		s.carrier = e.id // its source was read before it arrived
 		e.hold()
 		d.started(s, at)
 		d.access(s, &r.Source)

@@ -36,42 +36,40 @@ type witness struct {
 
 // event is an access of memory or the update of a word. A put is two events: the read of its source
 // and the write of its destination. Events are pooled; refs counts the references that may still
-// need its order. There may be millions, so rarely used fields are in more.
+// need its order. There may be millions, most of which are in no cache when they are needed again.
+// So an event has two lines of a cache: the first has all that its order needs. Rarely used fields
+// are in more.
 type event struct {
 	id      eventID
 	refs    int32
 	agent   history.Agent
-	task    int32  // as of its record
 	issued  uint32 // time of agent
 	done    uint32 // time of agent at which it knows of the completion; 0: not yet
+	link    linkID // of what takes effect at a PE: all that its agent sends there
+	seq     uint32 // its number on the link
+	more    moreID
+	seen    witness // another agent that knows of the completion; time 0: none
+	carrier eventID // when that is complete, so is this one: the signal of a put, the put of a source
+	place   placeID
 	kind    history.Kind
 	class   class
 	write   bool
 	atomic  bool // a write that does not conflict with other atomic ones
 	float   bool
-	nbi     bool
 	local   bool // the issuer's side of a put or get
 	pending bool // in one of the lists of its agent
+	change       // of a word
 
-	change // of a word
-	onLink // what takes effect at a PE
-
-	held    *held // the sections that its agent was in
-	more    *more
-	carrier *event    // when that is complete, so is this one: the signal of a put, the put of a source
-	seen    []witness // other agents that know of the completion
-
-	place placeID
-	rows  int32
-	addr  mem.Addr // of the first row, or of the word
-	bytes int64    // of a row
-	op    uint64
-	time  unit.Time
-
-	prev, next eventID // list of the agent
+	size
+	before seqs // up to where on its link what was sent earlier is there first
+	rows   int32
+	addr   mem.Addr // of the first row, or of the word
+	op     uint64
+	time   unit.Time
+	clk    clock // of an update: of the issuer
 }
 
-// change is what an event has that updates a word.
+// change is what kind of update an event is.
 type change struct {
 	update  bool // it is one
 	set     bool
@@ -79,69 +77,121 @@ type change struct {
 	carries bool // it goes with data
 	future  bool // it comes later in this run
 	typ     mem.WordType
-	order   uint32 // among those of its agent to this word
-	value   int64  // set to, or added
-	clk     clock  // of the issuer
 }
 
-// onLink is the place of an event among all that its agent sends to a PE, and up to which place
-// what was sent earlier is there first.
-type onLink struct {
-	link         *link
-	seq          uint32
-	before       seqs
-	lprev, lnext eventID // list of the link
-}
+// size is what an access and an update have in the same places.
+type size struct{ v int64 }
+
+// bytes is the length of a row of an access.
+func (s *size) bytes() int64 { return s.v }
+
+// value is what an update sets the word to, or adds.
+func (s *size) value() int64 { return s.v }
+
+// order is the number of an update among those of its agent to this word.
+func (e *event) order() uint32 { return uint32(e.rows) }
+
+// moreID is the number of a more; 0: none.
+type moreID uint32
 
 // more holds the fields that few events need.
 type more struct {
 	// What an earlier access by the same PE had to come after, which this one waited for.
-	via     *link
+	via     linkID
 	viaUpTo seqs
 
+	task    int32           // as of its record
+	held    *held           // the sections that its agent was in
+	seen    []witness       // as event.seen, all others
 	waiters []*event        // of a load or store, as carrier: accesses by the same PE that wait for it
 	saw     []history.Agent // that have seen the update in its word, and have not acted on it
 }
 
 // needMore returns the more of an event, and makes it if necessary.
 func (d *Detector) needMore(e *event) *more {
-	if e.more == nil {
-		if n := len(d.mores); n > 0 {
-			e.more = d.mores[n-1]
-			d.mores = d.mores[:n-1]
+	if e.more == 0 {
+		if n := len(d.freeMores); n > 0 {
+			e.more = d.freeMores[n-1]
+			d.freeMores = d.freeMores[:n-1]
 		} else {
-			e.more = &more{}
+			if len(d.mores) == 0 {
+				d.mores = append(d.mores, nil) // number 0
+			}
+			e.more = moreID(len(d.mores))
+			d.mores = append(d.mores, &more{})
 		}
 	}
-	return e.more
+	return d.mores[e.more]
 }
 
 // via is what an earlier access by the same PE had to come after, which this one waited for.
-func (e *event) via() (*link, seqs) {
-	if e.more == nil {
-		return nil, seqs{}
+func (d *Detector) via(e *event) (linkID, seqs) {
+	if e.more == 0 {
+		return 0, seqs{}
 	}
-	return e.more.via, e.more.viaUpTo
+	return d.mores[e.more].via, d.mores[e.more].viaUpTo
+}
+
+// taskOf is the task of an event's record.
+func (d *Detector) taskOf(e *event) int32 {
+	if e.more == 0 {
+		return 0
+	}
+	return d.mores[e.more].task
+}
+
+// heldAt is the sections that the agent of an event was in; nil: none.
+func (d *Detector) heldAt(e *event) *held {
+	if e.more == 0 {
+		return nil
+	}
+	return d.mores[e.more].held
 }
 
 // sawBy reports whether an agent has seen the update, and has not acted on it.
-func (e *event) sawBy(a history.Agent) bool { return e.more != nil && slices.Contains(e.more.saw, a) }
+func (d *Detector) sawBy(e *event, a history.Agent) bool {
+	return e.more != 0 && slices.Contains(d.mores[e.more].saw, a)
+}
+
+// see notes that an agent knows of the completion of an event from a moment on.
+func (d *Detector) see(e *event, w witness) {
+	if e.seen.time == 0 {
+		e.seen = w
+		return
+	}
+	m := d.needMore(e)
+	m.seen = append(m.seen, w)
+}
+
+// seenBy reports whether an agent is known to know of the completion of an event.
+func (d *Detector) seenBy(e *event, a history.Agent) bool {
+	return e.seen.time != 0 && e.seen.agent == a ||
+		e.more != 0 && slices.ContainsFunc(d.mores[e.more].seen, func(x witness) bool { return x.agent == a })
+}
 
 // eventPool holds the events, and how many are in use.
 type eventPool struct {
 	slabs      [][]event
+	neighbours [][]listPlaces // of the events
 	mores      []*more
+	freeMores  []moreID
 	free       []eventID
 	liveEvents int
 }
+
+// listPlaces is the neighbours of an event: in the list of its agent, and in that of its link.
+type listPlaces struct{ prev, next, lprev, lnext eventID }
+
+func (d *Detector) placeIn(i eventID) *listPlaces { return &d.neighbours[i>>slabBits][i&(slabSize-1)] }
 
 // list is a queue of events that others may leave in the middle, by number.
 type list struct{ head, tail eventID }
 
 func (d *Detector) push(l *list, e *event) {
-	e.prev, e.next = l.tail, 0
+	p := d.placeIn(e.id)
+	p.prev, p.next = l.tail, 0
 	if l.tail != 0 {
-		d.event(l.tail).next = e.id
+		d.placeIn(l.tail).next = e.id
 	} else {
 		l.head = e.id
 	}
@@ -149,17 +199,18 @@ func (d *Detector) push(l *list, e *event) {
 }
 
 func (d *Detector) remove(l *list, e *event) {
-	if e.prev != 0 {
-		d.event(e.prev).next = e.next
+	p := d.placeIn(e.id)
+	if p.prev != 0 {
+		d.placeIn(p.prev).next = p.next
 	} else {
-		l.head = e.next
+		l.head = p.next
 	}
-	if e.next != 0 {
-		d.event(e.next).prev = e.prev
+	if p.next != 0 {
+		d.placeIn(p.next).prev = p.prev
 	} else {
-		l.tail = e.prev
+		l.tail = p.prev
 	}
-	e.prev, e.next = 0, 0
+	p.prev, p.next = 0, 0
 }
 
 // plain reports whether the event is a load or store, or a part of a composite.
@@ -183,6 +234,7 @@ func (d *Detector) freeEvent() eventID {
 		slab := make([]event, slabSize)
 		first := eventID(len(d.slabs)) << slabBits
 		d.slabs = append(d.slabs, slab)
+		d.neighbours = append(d.neighbours, make([]listPlaces, slabSize))
 		for i := slabSize - 1; i >= 0; i-- {
 			slab[i].id = first + eventID(i)
 			if slab[i].id != 0 {
@@ -200,8 +252,12 @@ func (d *Detector) newEvent(r *history.Record) *event {
 	d.liveEvents++
 	a := &d.agents[r.Agent]
 	*e = event{
-		id: e.id, refs: 1, agent: r.Agent, task: r.Task, issued: a.clk.time, kind: r.Kind, op: r.Op,
-		place: d.spots.number(r.Call, r.Line), time: r.Time, nbi: r.NBI, held: a.held, seen: e.seen[:0],
+		id: e.id, refs: 1, agent: r.Agent, issued: a.clk.time, kind: r.Kind, op: r.Op,
+		place: d.spots.number(r.Call, r.Line), time: r.Time,
+	}
+	if r.Task != 0 || a.held != nil {
+		m := d.needMore(e)
+		m.task, m.held = r.Task, a.held
 	}
 	return e
 }
@@ -211,27 +267,33 @@ func (e *event) hold() { e.refs++ }
 
 // release gives up one reference; the last one takes the event out of all lists.
 func (d *Detector) release(e *event) {
-	for e != nil {
+	for {
 		if e.refs--; e.refs > 0 {
 			return
 		}
 		d.settle(e)
-		if e.link != nil && !e.future {
+		if e.link != 0 && !e.future {
 			d.unlink(e)
 		}
-		d.drop(&e.clk)
-		if m := e.more; m != nil {
+		if e.update {
+			d.drop(&e.clk)
+		}
+		if e.more != 0 {
+			m := d.mores[e.more]
 			for _, x := range m.waiters {
 				d.release(x)
 			}
-			*m = more{waiters: m.waiters[:0], saw: m.saw[:0]}
-			d.mores = append(d.mores, m)
+			*m = more{waiters: m.waiters[:0], saw: m.saw[:0], seen: m.seen[:0]}
+			d.freeMores = append(d.freeMores, e.more)
 		}
 		next := e.carrier
-		e.carrier, e.link, e.more = nil, nil, nil
+		e.carrier, e.link, e.more = 0, 0, 0
 		d.free = append(d.free, e.id)
 		d.liveEvents--
-		e = next
+		if next == 0 {
+			return
+		}
+		e = d.event(next)
 	}
 }
 
@@ -278,10 +340,10 @@ func (d *Detector) completeAll(l *list) {
 // finish completes an event, and with it what had to be there before.
 func (d *Detector) finish(e *event) {
 	now := witness{e.agent, d.agents[e.agent].clk.time}
-	if e.link != nil {
+	if e.link != 0 {
 		d.cover(e.link, now, e.before)
 	}
-	if via, upTo := e.via(); via != nil {
+	if via, upTo := d.via(e); via != 0 {
 		d.cover(via, now, upTo)
 	}
 	d.complete(e)
@@ -289,20 +351,20 @@ func (d *Detector) finish(e *event) {
 
 // inherit notes what must have been there before f, which e waits for.
 func (d *Detector) inherit(e, f *event) {
-	take := func(l *link, upTo seqs) {
+	take := func(l linkID, upTo seqs) {
 		switch {
-		case l == nil || upTo == (seqs{}):
+		case l == 0 || upTo == (seqs{}):
 		case l == e.link:
 			e.before.raise(upTo)
 		default:
-			if m := d.needMore(e); m.via == nil || m.via == l {
+			if m := d.needMore(e); m.via == 0 || m.via == l {
 				m.via = l
 				m.viaUpTo.raise(upTo)
 			}
 		}
 	}
 	take(f.link, f.before)
-	take(f.via())
+	take(d.via(f))
 }
 
 func (d *Detector) completeEverything(a *agent) {
@@ -325,10 +387,10 @@ func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
 	end := func(e *event) {
 		found = true
 		if done == history.Whole || e.local {
-			if put := e.carrier; done == history.Source && put != nil && put.carrier != nil {
+			if put := d.carrierOf(e); done == history.Source && put != nil && put.carrier != 0 {
 				// An agent that knows the moment of the signal knows it from the signal itself,
 				// which comes after the read, or from a later moment.
-				e.done = put.carrier.clk.time
+				e.done = d.event(put.carrier).clk.time
 			}
 			d.finish(e)
 		}
@@ -336,7 +398,7 @@ func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
 	if op-head.op < tail.op-op {
 		for i := l.head; i != 0; {
 			e := d.event(i)
-			if i = e.next; e.op > op {
+			if i = d.placeIn(i).next; e.op > op {
 				break
 			}
 			if e.op == op {
@@ -347,7 +409,7 @@ func (d *Detector) completeOp(l *list, op uint64, done history.Done) bool {
 	}
 	for i := l.tail; i != 0; {
 		e := d.event(i)
-		if i = e.prev; e.op < op {
+		if i = d.placeIn(i).prev; e.op < op {
 			break
 		}
 		if e.op == op {
@@ -362,7 +424,7 @@ const mostWaiters = 8
 
 // passVia gives e the via of another access of its operation.
 func (d *Detector) passVia(e, f *event) {
-	if via, upTo := f.via(); via != nil {
+	if via, upTo := d.via(f); via != 0 {
 		m := d.needMore(e)
 		m.via, m.viaUpTo = via, upTo
 	}
@@ -388,10 +450,10 @@ func (d *Detector) knows(c *clock, e *event) bool {
 	if d.knowsItself(c, e) {
 		return true
 	}
-	if e.more == nil {
+	if e.more == 0 {
 		return false
 	}
-	for _, x := range e.more.waiters {
+	for _, x := range d.mores[e.more].waiters {
 		if d.knowsItself(c, x) {
 			return true
 		}
@@ -401,20 +463,30 @@ func (d *Detector) knows(c *clock, e *event) bool {
 
 // knowsItself reports what knows does, without the accesses that waited for the event.
 func (d *Detector) knowsItself(c *clock, e *event) bool {
-	for ; e != nil; e = e.carrier {
-		if e.done != 0 && c.at(e.agent) >= e.done {
+	for ; e != nil; e = d.carrierOf(e) {
+		if e.done != 0 && c.at(e.agent) >= e.done || e.seen.time != 0 && c.at(e.seen.agent) >= e.seen.time {
 			return true
 		}
-		for _, w := range e.seen {
-			if c.at(w.agent) >= w.time {
-				return true
+		if e.more != 0 {
+			for _, w := range d.mores[e.more].seen {
+				if c.at(w.agent) >= w.time {
+					return true
+				}
 			}
 		}
-		if e.link != nil && e.link.covers(c, e) {
+		if e.link != 0 && d.linkAt(e.link).covers(c, e) {
 			return true
 		}
 	}
 	return false
+}
+
+// carrierOf is the carrier of an event, or nil.
+func (d *Detector) carrierOf(e *event) *event {
+	if e.carrier == 0 {
+		return nil
+	}
+	return d.event(e.carrier)
 }
 
 // before reports whether e is complete before x takes place; c is the clock of x.
@@ -423,7 +495,7 @@ func (d *Detector) before(e, x *event, c *clock) bool {
 		if e.plain() && (x.plain() || x.local) {
 			return true // a PE's own loads and stores of the same bytes are in order, and its DMA waits for them
 		}
-		if e.link != nil && e.link == x.link && x.before[e.class] >= e.seq {
+		if e.link != 0 && e.link == x.link && x.before[e.class] >= e.seq {
 			return true
 		}
 	}

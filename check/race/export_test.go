@@ -12,10 +12,8 @@ func (d *Detector) Live() (events, clocks int) {
 
 // Covers is the number of covers on all links.
 func (d *Detector) Covers() (n int) {
-	for i := range d.agents {
-		for _, l := range d.agents[i].links {
-			n += len(l.known)
-		}
+	for i := range d.numLinks {
+		n += len(d.linkAt(i + 1).known)
 	}
 	return n
 }

@@ -84,13 +84,13 @@ func (f *facts) overtakes(w history.Word) bool {
 
 // comes notes an update that comes later, and reports whether that is new.
 func (f *facts) comes(d *Detector, w *word, e *event) bool {
-	key := laterKey{w.addr, e.agent, e.order}
+	key := laterKey{w.addr, e.agent, e.order()}
 	l := f.later[key]
 	if l == nil {
 		if len(f.later) >= mostFacts {
 			return false
 		}
-		l = &later{laterKey: key, to: pe(w.addr), set: e.set, value: e.value, time: e.clk.time, seq: e.seq,
+		l = &later{laterKey: key, to: pe(w.addr), set: e.set, value: e.value(), time: e.clk.time, seq: e.seq,
 			before: e.before, call: d.call(e), line: d.line(e)}
 		for a := range e.clk.width() {
 			l.times = append(l.times, e.clk.at(history.Agent(a)))
@@ -142,8 +142,8 @@ func (d *Detector) foresee(w *word) {
 		expect(l.agent)
 		r := history.Record{Kind: history.Notify, Agent: l.agent, Call: l.call, Line: l.line}
 		e := d.newEvent(&r)
-		e.future, e.update, e.addr, e.typ, e.set, e.value, e.order = true, true, w.addr, w.typ, l.set, l.value, l.order
-		e.link, e.class, e.seq, e.before = d.linkTo(l.agent, l.to), control, l.seq, l.before
+		e.future, e.update, e.addr, e.typ, e.set, e.v, e.rows = true, true, w.addr, w.typ, l.set, l.value, int32(l.order)
+		e.link, e.class, e.seq, e.before = d.linkTo(l.agent, l.to).id, control, l.seq, l.before
 		v := d.newVec()
 		v.t = append(v.t, l.times...)
 		e.clk = clock{v, l.agent, l.time}
@@ -153,7 +153,7 @@ func (d *Detector) foresee(w *word) {
 
 // arrive removes an update from the known later ones. It returns false if it is not among them.
 func (d *Detector) arrive(w *word, e *event) bool {
-	i := slices.IndexFunc(w.later, func(u *event) bool { return u.agent == e.agent && u.order == e.order })
+	i := slices.IndexFunc(w.later, func(u *event) bool { return u.agent == e.agent && u.order() == e.order() })
 	if i < 0 {
 		return false
 	}

@@ -57,7 +57,7 @@ type section struct {
 	guard  *guard
 	begin  place
 	end    uint32 // time of its agent; 0: it goes on
-	link   *link  // of the update that ends it
+	link   linkID // of the update that ends it
 	after  seqs   // what takes effect before that update
 	ending place
 	inside []inside
@@ -130,12 +130,12 @@ func (d *Detector) step(g *guard, e *event, r *history.Record) {
 			g.base = r.Seen
 		}
 	}
-	add := e.value
+	add := e.value()
 	switch {
 	case e.set && e.rmw:
-		add = e.value - r.Seen
+		add = e.value() - r.Seen
 	case e.set && p.section != nil: // no other operation has changed the word since: see covered
-		add = e.value - p.wrote
+		add = e.value() - p.wrote
 		g.sections[p.section.shape] = true
 	case e.set:
 		g.invalid = true
@@ -244,21 +244,22 @@ func (d *Detector) leaveAll(agent history.Agent) {
 // contains reports whether an access of a section that is over was complete at its end.
 func (d *Detector) contains(s *section, e *event) bool {
 	c := clock{agent: s.agent, time: s.end}
-	return d.knows(&c, e) || s.link != nil && e.link == s.link && s.after[e.class] >= e.seq
+	return d.knows(&c, e) || s.link != 0 && e.link == s.link && s.after[e.class] >= e.seq
 }
 
 // replaces reports whether every section that excludes e also excludes f, which is ordered before
 // e.
 func (d *Detector) replaces(e, f *event) bool {
-	if e.held == nil || e.held == f.held {
+	eHeld, fHeld := d.heldAt(e), d.heldAt(f)
+	if eHeld == nil || eHeld == fHeld {
 		return true
 	}
-	if f.agent != e.agent || f.held == nil {
+	if f.agent != e.agent || fHeld == nil {
 		return false
 	}
-	for _, t := range e.held.sections {
+	for _, t := range eHeld.sections {
 		found := false
-		for _, s := range f.held.sections {
+		for _, s := range fHeld.sections {
 			found = found || s == t || s.guard == t.guard && s.shape == t.shape && s.end != 0 && d.contains(s, f)
 		}
 		if !found {
@@ -277,8 +278,8 @@ func (d *Detector) excluded(f, e *event, at mem.Addr) bool {
 	if slices.Contains(d.apart, f) {
 		return true
 	}
-	for _, s := range f.held.sections {
-		for _, t := range e.held.sections {
+	for _, s := range d.heldAt(f).sections {
+		for _, t := range d.heldAt(e).sections {
 			if s.guard != t.guard || s.agent == t.agent || s.end == 0 || !s.guard.exclude(s.shape, t.shape) || !d.contains(s, f) {
 				continue
 			}
@@ -429,8 +430,8 @@ func (d *Detector) maybeLocked(a, b history.Agent) {
 // or a word that only one of them has taken.
 func (d *Detector) sectionHint(f, e *event) string {
 	in := func(x *event, g *guard) *section {
-		if x.held != nil {
-			for _, s := range x.held.sections {
+		if h := d.heldAt(x); h != nil {
+			for _, s := range h.sections {
 				if s.guard == g {
 					return s
 				}
@@ -442,8 +443,8 @@ func (d *Detector) sectionHint(f, e *event) string {
 		return fmt.Sprintf("%v must hold the word at %s during %s, as %v does from %s on",
 			d.agentOf(x), d.region(s.guard.word.addr), d.spot(x), d.agentOf(other), spot(s.begin.call, s.begin.line))
 	}
-	if f.held != nil {
-		for _, s := range f.held.sections {
+	if h := d.heldAt(f); h != nil {
+		for _, s := range h.sections {
 			t := in(e, s.guard)
 			switch {
 			case t != nil && s.end != 0 && !d.contains(s, f):
@@ -453,8 +454,8 @@ func (d *Detector) sectionHint(f, e *event) string {
 			}
 		}
 	}
-	if e.held != nil {
-		for _, t := range e.held.sections {
+	if h := d.heldAt(e); h != nil {
+		for _, t := range h.sections {
 			if in(f, t.guard) == nil && t.guard.locks(t.shape) {
 				return takes(f, e, t)
 			}
@@ -476,5 +477,5 @@ func (g *guard) locks(s shape) bool {
 // endsEarly reports an access that is not complete at the end of its section.
 func (d *Detector) endsEarly(s *section, e *event) string {
 	return fmt.Sprintf("%s of %v between %s and %s, which lets others in",
-		finishing(e, -1), d.agentOf(e), d.spot(e), spot(s.ending.call, s.ending.line))
+		d.finishing(e, -1), d.agentOf(e), d.spot(e), spot(s.ending.call, s.ending.line))
 }

@@ -54,7 +54,7 @@ type knowledge struct {
 }
 
 type linkCover struct {
-	link *link
+	link linkID
 	upTo seqs
 }
 
@@ -94,8 +94,8 @@ func (y *knowledge) whole(c *clock) {
 	y.one = nil
 }
 
-func (y *knowledge) cover(l *link, upTo seqs) {
-	if l == nil || upTo == (seqs{}) {
+func (y *knowledge) cover(l linkID, upTo seqs) {
+	if l == 0 || upTo == (seqs{}) {
 		return
 	}
 	for i := range y.covers {
@@ -149,7 +149,7 @@ func (d *Detector) common(y, o *knowledge) {
 
 // emptiedUpTo returns up to which number the messages of link l have taken effect, according to
 // knowledge y with clock c. Numbers above most are of no interest.
-func (d *Detector) emptiedUpTo(y *knowledge, l *link, c *clock, most seqs) seqs {
+func (d *Detector) emptiedUpTo(y *knowledge, l linkID, c *clock, most seqs) seqs {
 	upTo := d.emptied(l, c, most)
 	for i := range y.covers {
 		if y.covers[i].link == l {
@@ -249,14 +249,14 @@ func (d *Detector) last(q *question, c *event, y *knowledge) bool {
 	y.reset()
 	v := q.base
 	if c != nil {
-		v = c.value
+		v = c.value()
 	}
 	opt := d.learning.opt[:0]
 	for u := range q.all {
 		switch {
 		case u.set || c != nil && d.before(u, c, &c.clk):
 		case d.knows(q.clk, u) && (c == nil || d.before(c, u, &u.clk)):
-			v += u.value
+			v += u.value()
 		default:
 			opt = append(opt, u)
 		}
@@ -291,7 +291,7 @@ func (d *Detector) last(q *question, c *event, y *knowledge) bool {
 func divides(opt []*event, need int64) bool {
 	g := int64(0)
 	for _, u := range opt {
-		for a, b := g, u.value; ; a, b = b, a%b {
+		for a, b := g, u.value(); ; a, b = b, a%b {
 			if b == 0 {
 				g = a
 				break
@@ -334,8 +334,8 @@ func (d *Detector) weigh(opt []*event, need, sign int64, y *knowledge) bool {
 	n := 0
 	sum, least := int64(0), int64(0)
 	for _, u := range opt {
-		x := u.value * sign
-		if sign == 0 && u.value != 0 {
+		x := u.value() * sign
+		if sign == 0 && u.value() != 0 {
 			x = 1
 		}
 		if x <= 0 {
@@ -440,7 +440,7 @@ func (d *Detector) weighLinks(opt []*event, w []int64, slack int64, single bool,
 }
 
 // emptiedByAny is emptied with the updates of other agents that know of effects on the link.
-func (d *Detector) emptiedByAny(l *link, opt []*event, w []int64, slack int64) (upTo seqs) {
+func (d *Detector) emptiedByAny(l linkID, opt []*event, w []int64, slack int64) (upTo seqs) {
 	var most seqs
 	for _, u := range opt {
 		if u.link == l {

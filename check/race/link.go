@@ -9,17 +9,46 @@ import (
 
 // link is what one agent sends to the memory of one PE: stores, puts, notifications, numbered.
 type link struct {
+	id       linkID
 	agent    history.Agent
 	to       int32  // PE
 	seq      uint32 // of the last
 	fenced   uint32 // effects up to this number come before later ones
 	fences   uint32 // fences of the agent that have been taken into account
-	live     list   // by seq, linked by lprev and lnext
+	live     list   // by seq
 	notified seqs   // by channel: the number that the last notification, and so the next one, comes after
 
 	known []cover
 	most  seqs // the largest numbers among all covers so far
 	tidy  int  // number of covers at which unused ones are dropped
+}
+
+// linkID is the number of a link; 0: none.
+type linkID uint32
+
+// linkPool holds the links. They are never given back.
+type linkPool struct {
+	links    [][]link // in slabs
+	numLinks linkID
+}
+
+// Links lie in slabs of so many.
+const (
+	linkBits = 6
+	linkSlab = 1 << linkBits
+)
+
+func (d *linkPool) linkAt(i linkID) *link { return &d.links[i>>linkBits][i&(linkSlab-1)] }
+
+// newLink adds a link.
+func (d *linkPool) newLink() *link {
+	d.numLinks++
+	if int(d.numLinks>>linkBits) >= len(d.links) {
+		d.links = append(d.links, make([]link, linkSlab))
+	}
+	l := d.linkAt(d.numLinks)
+	l.id = d.numLinks
+	return l
 }
 
 // cover is a moment of an agent at which it knew that all effects up to certain numbers had
@@ -38,19 +67,21 @@ type tidying struct {
 // linkTo is the link of an agent to a PE.
 func (d *Detector) linkTo(agent history.Agent, to int32) *link {
 	a := &d.agents[agent]
-	if a.lastLink != nil && a.lastPE == to {
-		return a.lastLink
+	if a.lastLink != 0 && a.lastPE == to {
+		return d.linkAt(a.lastLink)
 	}
-	l := a.links[to]
-	if l == nil {
-		l = &link{agent: agent, to: to, fences: a.fences}
+	i := a.links[to]
+	if i == 0 {
+		l := d.newLink()
+		l.agent, l.to, l.fences = agent, to, a.fences
 		if a.links == nil {
-			a.links = map[int32]*link{}
+			a.links = map[int32]linkID{}
 		}
-		a.links[to] = l
+		i = l.id
+		a.links[to] = i
 	}
-	a.lastLink, a.lastPE = l, to
-	return l
+	a.lastLink, a.lastPE = i, to
+	return d.linkAt(i)
 }
 
 // enlist numbers an event on a link, and sets which effects come before it.
@@ -71,10 +102,11 @@ func (d *Detector) enlist(e *event, to int32, c class) {
 		e.before = seqs{l.seq, l.seq, l.seq}
 	}
 	l.seq++
-	e.link, e.seq, e.class = l, l.seq, c
-	e.lprev, e.lnext = l.live.tail, 0
+	e.link, e.seq, e.class = l.id, l.seq, c
+	p := d.placeIn(e.id)
+	p.lprev, p.lnext = l.live.tail, 0
 	if l.live.tail != 0 {
-		d.event(l.live.tail).lnext = e.id
+		d.placeIn(l.live.tail).lnext = e.id
 	} else {
 		l.live.head = e.id
 	}
@@ -83,18 +115,18 @@ func (d *Detector) enlist(e *event, to int32, c class) {
 
 // unlink takes an event off its link.
 func (d *Detector) unlink(e *event) {
-	l := e.link
-	if e.lprev != 0 {
-		d.event(e.lprev).lnext = e.lnext
+	p := d.placeIn(e.id)
+	if p.lprev != 0 {
+		d.placeIn(p.lprev).lnext = p.lnext
 	} else {
-		l.live.head = e.lnext
+		d.linkAt(e.link).live.head = p.lnext
 	}
-	if e.lnext != 0 {
-		d.event(e.lnext).lprev = e.lprev
+	if p.lnext != 0 {
+		d.placeIn(p.lnext).lprev = p.lprev
 	} else {
-		l.live.tail = e.lprev
+		d.linkAt(e.link).live.tail = p.lprev
 	}
-	e.lprev, e.lnext = 0, 0
+	p.lprev, p.lnext = 0, 0
 }
 
 // covers reports whether the clock knows the event through a later effect on its link. The newest
@@ -126,11 +158,12 @@ const mostWalked = 64
 
 // emptied returns the number up to which the clock knows the link to be empty, by any evidence.
 // Numbers above most are of no interest.
-func (d *Detector) emptied(l *link, c *clock, most seqs) seqs {
+func (d *Detector) emptied(on linkID, c *clock, most seqs) seqs {
+	l := d.linkAt(on)
 	upTo, far, n := most, slices.Max(most[:]), 0
 	for i := l.live.head; i != 0; {
 		e := d.event(i)
-		if i = e.lnext; e.seq > far {
+		if i = d.placeIn(i).lnext; e.seq > far {
 			break
 		}
 		if n++; n > mostWalked {
@@ -148,10 +181,11 @@ func (d *Detector) emptied(l *link, c *clock, most seqs) seqs {
 }
 
 // cover notes that an agent knows, from a moment on, all effects up to certain numbers.
-func (d *Detector) cover(l *link, w witness, upTo seqs) {
+func (d *Detector) cover(on linkID, w witness, upTo seqs) {
 	if upTo == (seqs{}) {
 		return
 	}
+	l := d.linkAt(on)
 	news := true
 	for i := len(l.known) - 1; i >= 0; i-- {
 		if v := &l.known[i]; v.agent == w.agent {
@@ -180,7 +214,7 @@ func (d *Detector) tidyCovers(l *link) {
 	}
 	for i := l.live.head; i != 0; {
 		e := d.event(i)
-		i = e.lnext
+		i = d.placeIn(i).lnext
 		d.places[e.class] = append(d.places[e.class], e.seq)
 	}
 	had := d.had[:0] // by agent: what earlier covers have

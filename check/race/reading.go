@@ -53,7 +53,7 @@ func (d *Detector) reading(r *history.Record) (settled bool) {
 	}
 	e := d.newEvent(r)
 	e.issued++ // when it has read
-	e.done, e.addr, e.bytes = e.issued, r.Word, int64(r.Type.Size())
+	e.done, e.addr, e.v = e.issued, r.Word, int64(r.Type.Size())
 	for _, u := range w.updates {
 		if !d.before(u, e, &a.clk) {
 			d.unordered(u, e, at)

@@ -62,7 +62,7 @@ const mostUnordered = 8
 // access enters an event into the memory that it touches, and reports those that it is not
 // ordered after.
 func (d *Detector) access(e *event, r *history.Range) {
-	e.addr, e.bytes, e.rows = r.Addr, r.Bytes, r.Rows
+	e.addr, e.v, e.rows = r.Addr, r.Bytes, r.Rows
 	d.paired, d.apart = d.paired[:0], d.apart[:0]
 	d.memo.f = nil
 	rows := max(1, int64(r.Rows))
@@ -324,7 +324,7 @@ func (d *Detector) judgePair(f, e *event, a mem.Addr, n int64) (keep, settled bo
 		m.f, m.ordered = f, d.before(f, e, &d.agents[e.agent].clk)
 	}
 	ordered := d.memo.ordered
-	apart := !ordered && (f.write || e.write) && f.held != nil && e.held != nil && d.excluded(f, e, a)
+	apart := !ordered && (f.write || e.write) && d.heldAt(f) != nil && d.heldAt(e) != nil && d.excluded(f, e, a)
 	if f.agent == e.agent && f.plain() && f.done == 0 && (e.plain() || e.local) {
 		d.waitFor(f, e)
 	}

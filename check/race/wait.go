@@ -1,8 +1,6 @@
 package race
 
 import (
-	"slices"
-
 	"kernbench/record/history"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -131,11 +129,11 @@ func (d *Detector) teach(agent history.Agent, y *knowledge) {
 		d.cover(c.link, now, c.upTo)
 	}
 	for _, u := range y.sure {
-		if via, upTo := u.via(); via != nil {
+		if via, upTo := d.via(u); via != 0 {
 			d.cover(via, now, upTo)
 		}
-		if !d.knows(&a.clk, u) && !slices.ContainsFunc(u.seen, func(x witness) bool { return x.agent == agent }) {
-			u.seen = append(u.seen, now)
+		if !d.knows(&a.clk, u) && !d.seenBy(u, agent) {
+			d.see(u, now)
 		}
 	}
 }
@@ -181,7 +179,7 @@ func (d *Detector) resolve(agent history.Agent, r *history.Record) {
 	}
 	x.active = false
 	for _, u := range x.learned.sure {
-		if !u.sawBy(agent) {
+		if !d.sawBy(u, agent) {
 			m := d.needMore(u)
 			m.saw = append(m.saw, agent)
 		}
@@ -201,12 +199,12 @@ func (d *Detector) trust(w *word, q *question, seen int64) {
 		case u.set:
 			return
 		case d.knows(q.clk, u):
-			low += u.value
-			high += u.value
-		case u.value < 0:
-			low += u.value
+			low += u.value()
+			high += u.value()
+		case u.value() < 0:
+			low += u.value()
 		default:
-			high += u.value
+			high += u.value()
 		}
 	}
 	if seen < low || seen > high {
@@ -222,7 +220,7 @@ func (d *Detector) believe(w *word, agent history.Agent, seen int64) {
 	for _, u := range w.updates {
 		d.join(&a.clk, &u.clk)
 		if !d.knows(&a.clk, u) {
-			u.seen = append(u.seen, witness{agent, a.clk.time})
+			d.see(u, witness{agent, a.clk.time})
 		}
 		d.release(u)
 	}
@@ -364,9 +362,9 @@ func (d *Detector) late(w *word, e *event) {
 			return false
 		}
 		if e.set {
-			s.latest = e.value
+			s.latest = e.value()
 		} else {
-			s.latest = w.typ.Wrap(s.latest + e.value)
+			s.latest = w.typ.Wrap(s.latest + e.value())
 		}
 		return s.call != "test" && !s.cmp.Holds(w.typ, s.latest, s.value)
 	}

@@ -105,13 +105,13 @@ func (d *Detector) notify(r *history.Record) {
 	a := &d.agents[r.Agent] // not earlier: a new word may add agents
 	d.enlist(e, r.Peer, control)
 	if r.Carry && a.put != nil && a.put.op == r.Op {
-		a.put.carrier = e
+		a.put.carrier = e.id
 		e.hold()
 		e.carries = true
 		d.passVia(e, a.put)
 		if d.opts.Order == mem.ByChannel {
 			e.before[collective] = max(e.before[collective], a.put.seq)
-			e.link.notified = e.before
+			d.linkAt(e.link).notified = e.before
 		}
 	}
 	// A stream or the host continues only after its write has taken effect.
@@ -122,7 +122,7 @@ func (d *Detector) notify(r *history.Record) {
 	switch {
 	case e.set:
 		d.depend("set", "hides what the word held before", r.Call, r.Line)
-	case e.value < 0:
+	case e.value() < 0:
 		d.depend("add", "of a negative number: a wait may see the word before or after", r.Call, r.Line)
 	}
 	d.updated(e, r)
@@ -130,7 +130,7 @@ func (d *Detector) notify(r *history.Record) {
 
 func (d *Detector) newUpdate(r *history.Record) *event {
 	e := d.newEvent(r)
-	e.op, e.update, e.addr, e.typ, e.set, e.value = 0, true, r.Word, r.Type, r.Update == tl.SignalSet, r.Value
+	e.op, e.update, e.addr, e.typ, e.set, e.v = 0, true, r.Word, r.Type, r.Update == tl.SignalSet, r.Value
 	return e
 }
 
@@ -183,10 +183,10 @@ func (d *Detector) updated(e *event, r *history.Record) {
 		d.step(w.guard, e, r)
 	}
 	if e.set {
-		w.latest = e.value
+		w.latest = e.value()
 	} else {
-		sum := w.typ.Wrap(w.latest + e.value)
-		if e.value > 0 && w.typ.Less(sum, w.latest) {
+		sum := w.typ.Wrap(w.latest + e.value())
+		if e.value() > 0 && w.typ.Less(sum, w.latest) {
 			d.depend("overflow", fmt.Sprintf("%v holds no number that large: the word begins again", w.typ), r.Call, r.Line)
 		}
 		w.latest = sum
@@ -217,14 +217,14 @@ func (d *Detector) countNotifier(w *word, e *event) {
 	}
 	w.notifiers[i].awaited = false
 	w.notifiers[i].count++
-	e.order = w.notifiers[i].count
+	e.rows = int32(w.notifiers[i].count)
 }
 
 // lostUpdates reports updates of which one sets the word and hides the other.
 func (d *Detector) lostUpdates(w *word, e *event) {
 	for _, f := range w.updates {
 		blind := e.set && !e.rmw || f.set && !f.rmw
-		if !blind || e.set && f.set && e.value == f.value || d.before(f, e, &e.clk) {
+		if !blind || e.set && f.set && e.value() == f.value() || d.before(f, e, &e.clk) {
 			continue
 		}
 		d.maybeLocked(f.agent, e.agent)
@@ -261,7 +261,7 @@ func (d *Detector) fold(w *word) {
 	}
 	done := false
 	if set >= 0 {
-		w.base, w.hidden, done = w.updates[set].value, true, true
+		w.base, w.hidden, done = w.updates[set].value(), true, true
 		for _, u := range w.updates[:set+1] {
 			d.release(u)
 		}
@@ -277,15 +277,15 @@ func (d *Detector) fold(w *word) {
 				}
 				w.guessed = true
 			}
-			w.base, done = w.typ.Wrap(w.base+u.value), true
+			w.base, done = w.typ.Wrap(w.base+u.value()), true
 			d.release(u)
 		}
 		clear(w.updates[len(kept):])
 		w.updates = kept
 	} else if n := len(w.updates); n >= mostUpdates { // they are not ordered: the last ones are the most useful
 		for _, u := range w.updates[:n/2] {
-			if w.base += u.value; u.set {
-				w.base, w.hidden = u.value, true
+			if w.base += u.value(); u.set {
+				w.base, w.hidden = u.value(), true
 			}
 			d.release(u)
 		}
@@ -309,7 +309,7 @@ func (d *Detector) allKnow(w *word, u *event) bool {
 			continue
 		}
 		living = true
-		if !d.knows(&a.clk, u) && (len(w.updates) < manyUpdates || !u.sawBy(r.agent)) {
+		if !d.knows(&a.clk, u) && (len(w.updates) < manyUpdates || !d.sawBy(u, r.agent)) {
 			return false
 		}
 	}

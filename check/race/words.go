@@ -163,7 +163,7 @@ func (d *Detector) wordAt(r *history.Record) *word {
 		e := d.event(eventID(s.number()))
 		w.updates = append(w.updates, e)
 		w.notifiers = append(w.notifiers, notifier{agent: e.agent, count: 1})
-		w.latest = e.value
+		w.latest = e.value()
 		return w
 	}
 	d.foresee(w)
@@ -174,10 +174,10 @@ func (d *Detector) wordAt(r *history.Record) *word {
 // full entry.
 func (d *Detector) enterSingle(e *event, r *history.Record) bool {
 	s := d.words.at(r.Word)
-	if d.plain || s.how() != untouched || e.rmw || e.set || e.value <= 0 || r.Type.Wrap(e.value) != e.value || d.facts.of(r.Word) {
+	if d.plain || s.how() != untouched || e.rmw || e.set || e.value() <= 0 || r.Type.Wrap(e.value()) != e.value() || d.facts.of(r.Word) {
 		return false
 	}
-	e.order = 1
+	e.rows = 1
 	*s = stateOf(oneAddition, uint32(e.id))
 	d.words.single = append(d.words.single, r.Word)
 	return true
@@ -191,7 +191,7 @@ func (d *Detector) firstWait(r *history.Record) bool {
 		return false
 	}
 	e := d.event(eventID(s.number()))
-	if r.Seen != e.value || r.Cmp.Holds(r.Type, 0, r.Value) {
+	if r.Seen != e.value() || r.Cmp.Holds(r.Type, 0, r.Value) {
 		return false
 	}
 	a := &d.agents[r.Agent]
@@ -208,8 +208,8 @@ func (d *Detector) firstWait(r *history.Record) bool {
 	i := d.words.newSettled()
 	x := d.words.settledAt(i)
 	*x = settledWord{
-		base: e.value, latest: e.value, reader: r.Agent, looks: 1, mark: a.clk.time, notifier: e.agent, count: 1, rests: d.words.rests,
-		typ: r.Type, folded: true, waited: true, value: r.Value, seen: e.value, when: r.Time, time: a.clk.time, turn: 1, task: r.Task,
+		base: e.value(), latest: e.value(), reader: r.Agent, looks: 1, mark: a.clk.time, notifier: e.agent, count: 1, rests: d.words.rests,
+		typ: r.Type, folded: true, waited: true, value: r.Value, seen: e.value(), when: r.Time, time: a.clk.time, turn: 1, task: r.Task,
 		cmp: r.Cmp, taught: !known, place: d.spots.number(r.Call, r.Line),
 	}
 	if a.doubts != nil {
@@ -220,7 +220,7 @@ func (d *Detector) firstWait(r *history.Record) bool {
 	}
 	a.sees(sighting{
 		witness: witness{r.Agent, a.clk.time}, word: r.Word, task: r.Task, turn: 1, call: r.Call, line: r.Line, when: r.Time,
-		cmp: r.Cmp, value: r.Value, latest: e.value, taught: !known,
+		cmp: r.Cmp, value: r.Value, latest: e.value(), taught: !known,
 	})
 	*s = stateOf(settledOne, i)
 	d.release(e)
@@ -381,7 +381,7 @@ func (d *Detector) restWords() {
 		if e := d.event(eventID(s.number())); d.knows(host, e) {
 			i := d.words.newSettled()
 			*d.words.settledAt(i) = settledWord{
-				base: e.value, latest: e.value, reader: noReader, notifier: e.agent, count: 1,
+				base: e.value(), latest: e.value(), reader: noReader, notifier: e.agent, count: 1,
 				hostFold: host.time, folded: true, rests: d.words.rests, typ: e.typ,
 			}
 			*s = stateOf(settledOne, i)

@@ -68,7 +68,7 @@ type agent struct {
 	plain    list          // loads and stores whose completion it does not know
 	sided    list          // puts and gets
 	updates  list          // of words
-	links    map[int32]linkID
+	links    linksTo
 	lastLink linkID
 	lastPE   int32
 	fences   uint32
@@ -112,7 +112,7 @@ func newDetector(o Options, f *facts) *Detector {
 	}
 	d := &Detector{
 		opts: o, facts: f,
-		shadow: shadow{pages: newTable[page]()}, words: words{pages: newTable[wordPage]()},
+		shadow: shadow{pages: newTable[pages]()}, words: words{pages: newTable[wordPage]()},
 		spots: placeNames{index: map[placeName]placeID{}}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
 		guarding: guarding{compared: map[[2]history.Agent]bool{}},
 	}
@@ -291,11 +291,13 @@ func (d *Detector) endGrid(s history.Agent) {
 
 // rest drops what matters only while an agent runs: all that begins now begins after it.
 func (d *Detector) rest() {
-	for _, p := range d.pages.all {
-		for i := range p.segs {
-			s := &p.segs[i]
-			d.release(d.event(s.one))
-			d.dropRest(s)
+	for _, ps := range d.pages.all {
+		for _, p := range ps {
+			for i := range p.segs {
+				s := &p.segs[i]
+				d.release(d.event(s.one))
+				d.dropRest(s)
+			}
 		}
 	}
 	d.pages.clear()

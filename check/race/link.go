@@ -51,6 +51,59 @@ func (d *linkPool) newLink() *link {
 	return l
 }
 
+// linksTo is the links of an agent by PE. Those to the first PEs are in a row if they are many: the
+// row has at most emptyLinks places for each link.
+type linksTo struct {
+	row  []linkID
+	rest map[int32]linkID
+	n    int
+}
+
+const (
+	manyLinks  = 8
+	emptyLinks = 16
+)
+
+func (t *linksTo) at(to int32) linkID {
+	if uint32(to) < uint32(len(t.row)) {
+		return t.row[to]
+	}
+	return t.rest[to]
+}
+
+// set enters a link that is not there yet.
+func (t *linksTo) set(to int32, i linkID) {
+	t.n++
+	if uint32(to) < uint32(len(t.row)) {
+		t.row[to] = i
+		return
+	}
+	if t.rest == nil {
+		t.rest = map[int32]linkID{}
+	}
+	t.rest[to] = i
+	if n := emptyLinks * t.n; t.n >= manyLinks && n >= 2*len(t.row) {
+		t.extend(n)
+	}
+}
+
+// extend makes the row longer, at most to n places.
+func (t *linksTo) extend(n int) {
+	last := len(t.row) - 1
+	for pe := range t.rest {
+		if int(pe) < n {
+			last = max(last, int(pe))
+		}
+	}
+	t.row = append(t.row, make([]linkID, last+1-len(t.row))...)
+	for pe, i := range t.rest {
+		if uint32(pe) < uint32(len(t.row)) {
+			t.row[pe] = i
+			delete(t.rest, pe)
+		}
+	}
+}
+
 // cover is a moment of an agent at which it knew that all effects up to certain numbers had
 // happened.
 type cover struct {
@@ -70,15 +123,12 @@ func (d *Detector) linkTo(agent history.Agent, to int32) *link {
 	if a.lastLink != 0 && a.lastPE == to {
 		return d.linkAt(a.lastLink)
 	}
-	i := a.links[to]
+	i := a.links.at(to)
 	if i == 0 {
 		l := d.newLink()
 		l.agent, l.to, l.fences = agent, to, a.fences
-		if a.links == nil {
-			a.links = map[int32]linkID{}
-		}
 		i = l.id
-		a.links[to] = i
+		a.links.set(to, i)
 	}
 	a.lastLink, a.lastPE = i, to
 	return d.linkAt(i)

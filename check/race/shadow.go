@@ -16,6 +16,16 @@ const (
 // page is the stretches of one page that were accessed, by address.
 type page struct{ segs []seg }
 
+// pages are those of a larger stretch of memory: most agents touch many in a row.
+type pages [1 << (pagesBits - pageBits)]page
+
+const pagesBits = 19
+
+// pageAt is the page of an address.
+func (s *shadow) pageAt(a mem.Addr) *page {
+	return &s.pages.at(a >> pagesBits)[a>>pageBits&(1<<(pagesBits-pageBits)-1)]
+}
+
 // seg is bytes [lo, hi) of a page, with the accesses that a later one may have to be ordered after.
 // There may be millions, so it holds no pointer.
 type seg struct {
@@ -39,7 +49,8 @@ type nodeID uint32
 
 // shadow is the memory that agents have accessed.
 type shadow struct {
-	pages    table[page]
+	pages    table[pages]
+	spare    []seg // the rest of a slab, for pages without stretches
 	nodes    []node
 	freeNode nodeID
 	shared   bool // several agents have touched it
@@ -80,7 +91,7 @@ func (d *Detector) stretch(e *event, a mem.Addr, n int64) {
 		key := a >> pageBits
 		base := key << pageBits
 		hi := min(end, base+pageSize)
-		d.touch(d.pages.at(key), base, uint16(a-base), uint16(hi-base), e)
+		d.touch(d.pageAt(a), base, uint16(a-base), uint16(hi-base), e)
 		a = hi
 	}
 }
@@ -135,8 +146,22 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 		e.hold()
 		add(seg{lo: at, hi: hi, one: e.id})
 	}
+	if cap(p.segs) == 0 {
+		p.segs = d.emptySegs()
+	}
 	p.segs = slices.Replace(p.segs, i, j, out...)
 	d.out = out
+}
+
+// emptySegs has space for the few stretches that most pages have.
+func (s *shadow) emptySegs() []seg {
+	const n = 2
+	if len(s.spare) < n {
+		s.spare = make([]seg, 512)
+	}
+	new := s.spare[:0:n]
+	s.spare = s.spare[n:]
+	return new
 }
 
 // firstAfter is the first stretch that ends after lo.

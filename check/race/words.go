@@ -17,6 +17,7 @@ type words struct {
 	full        []*word // by number; those in use have an address in the pages
 	freeFull    []uint32
 	settled     [][]settledWord // in slabs
+	whens       [][]unit.Time   // of their waits, in slabs; nil: without a clock
 	freeSettled []uint32
 	numSettled  uint32
 	single      []history.Word // with a single addition since all was at rest
@@ -27,7 +28,7 @@ type words struct {
 type wordPage [1 << (wordPageBits - wordBits)]wordState
 
 const (
-	wordPageBits = 8
+	wordPageBits = 10
 	wordBits     = 2 // words have 4 bytes or more
 )
 
@@ -54,30 +55,38 @@ func (t *words) at(a history.Word) *wordState {
 }
 
 // settledWord is a word with at most one agent that updated it and one that waited for it and knows
-// of all updates. It holds no pointer.
+// of all updates. It holds no pointer, and fits a line of a cache. Words with numbers that it does
+// not hold stay as they are.
 type settledWord struct {
-	base, latest int64
-	value        int64 // of the last wait, as are the fields below
-	seen         int64 // sighting.latest
-	when         unit.Time
+	base, latest int32
+	value        int32 // of the last wait, as are the fields below
+	seen         int32 // sighting.latest
 	reader       history.Agent
-	looks, mark  uint32
+	looks        uint32
 	notifier     history.Agent
 	count        uint32 // 0: no notifier
-	hostFold     uint32
 	rests        uint32 // as of words
-	time, turn   uint32
-	task         int32
+	time         uint32
+	fold         uint32 // word.hostFold if byHost, else reader.mark
 	upTo         uint32
 	place        placeID
+	task         int32
 	typ          mem.WordType
 	cmp          tl.Cmp
-	folded       bool
-	guessed      bool
-	hidden       bool
-	waited       bool // there is a wait
-	taught       bool
+	flags        settledFlags
+	_            [5]byte // to a line
 }
+
+type settledFlags uint8
+
+const (
+	settledFolded settledFlags = 1 << iota
+	settledGuessed
+	settledHidden
+	settledWaited // there is a wait
+	settledTaught
+	settledByHost
+)
 
 // noReader is the reader of a word that no agent has read.
 const noReader history.Agent = -1
@@ -91,6 +100,44 @@ func (t *words) settledAt(i uint32) *settledWord {
 	return &t.settled[i>>settledBits][i&(settledSlab-1)]
 }
 
+// setWhen notes the time of the wait of a settled word.
+func (t *words) setWhen(i uint32, when unit.Time) {
+	of := &t.whens[i>>settledBits]
+	if *of == nil {
+		if when == 0 {
+			return
+		}
+		*of = make([]unit.Time, settledSlab)
+	}
+	(*of)[i&(settledSlab-1)] = when
+}
+
+// whenOf is the time of the wait of a settled word.
+func (t *words) whenOf(i uint32) unit.Time {
+	if of := t.whens[i>>settledBits]; of != nil {
+		return of[i&(settledSlab-1)]
+	}
+	return 0
+}
+
+// flag is a flag of a settled word if it is set.
+func flag(set bool, f settledFlags) settledFlags {
+	if set {
+		return f
+	}
+	return 0
+}
+
+// fits reports whether settled words hold these numbers.
+func fits(vs ...int64) bool {
+	for _, v := range vs {
+		if v != int64(int32(v)) {
+			return false
+		}
+	}
+	return true
+}
+
 // newSettled returns the number of a settled word that is not in use.
 func (t *words) newSettled() uint32 {
 	if n := len(t.freeSettled); n > 0 {
@@ -101,6 +148,7 @@ func (t *words) newSettled() uint32 {
 	i := t.numSettled
 	if i&(settledSlab-1) == 0 {
 		t.settled = append(t.settled, make([]settledWord, settledSlab))
+		t.whens = append(t.whens, nil)
 	}
 	t.numSettled++
 	return i
@@ -191,7 +239,7 @@ func (d *Detector) firstWait(r *history.Record) bool {
 		return false
 	}
 	e := d.event(eventID(s.number()))
-	if r.Seen != e.value() || r.Cmp.Holds(r.Type, 0, r.Value) {
+	if r.Seen != e.value() || r.Cmp.Holds(r.Type, 0, r.Value) || !fits(r.Seen, r.Value) {
 		return false
 	}
 	a := &d.agents[r.Agent]
@@ -207,13 +255,15 @@ func (d *Detector) firstWait(r *history.Record) bool {
 	}
 	i := d.words.newSettled()
 	x := d.words.settledAt(i)
+	v := int32(e.value())
 	*x = settledWord{
-		base: e.value(), latest: e.value(), reader: r.Agent, looks: 1, mark: a.clk.time, notifier: e.agent, count: 1, rests: d.words.rests,
-		typ: r.Type, folded: true, waited: true, value: r.Value, seen: e.value(), when: r.Time, time: a.clk.time, turn: 1, task: r.Task,
-		cmp: r.Cmp, taught: !known, place: d.spots.number(r.Call, r.Line),
+		base: v, latest: v, reader: r.Agent, looks: 1, fold: a.clk.time, notifier: e.agent, count: 1, rests: d.words.rests,
+		typ: r.Type, value: int32(r.Value), seen: v, time: a.clk.time, task: r.Task, cmp: r.Cmp, place: d.spots.number(r.Call, r.Line),
+		flags: settledFolded | settledWaited | flag(!known, settledTaught),
 	}
+	d.words.setWhen(i, r.Time)
 	if a.doubts != nil {
-		x.mark = 0 // as in markFold
+		x.fold = 0 // as in markFold
 	}
 	if e.carries && !known {
 		x.upTo = e.seq
@@ -236,20 +286,29 @@ func (d *Detector) settleWord(w *word) {
 	if d.fold(w); len(w.updates) > 0 {
 		return
 	}
+	reader := &w.readers[0]
+	if !fits(w.base, w.latest) || w.hostFold != 0 && reader.mark != 0 {
+		return
+	}
+	var p sighting
+	if len(w.plain) > 0 {
+		if p = w.plain[0]; p.turn != reader.looks || !fits(p.value, p.latest) {
+			return
+		}
+	}
 	i := d.words.newSettled()
 	x := d.words.settledAt(i)
-	reader := &w.readers[0]
 	*x = settledWord{
-		base: w.base, latest: w.latest, reader: reader.agent, looks: reader.looks, mark: reader.mark, hostFold: w.hostFold,
-		rests: d.words.rests, typ: w.typ, folded: w.folded, guessed: w.guessed, hidden: w.hidden,
+		base: int32(w.base), latest: int32(w.latest), reader: reader.agent, looks: reader.looks, fold: max(reader.mark, w.hostFold),
+		rests: d.words.rests, typ: w.typ,
+		flags: flag(w.hostFold != 0, settledByHost) | flag(w.folded, settledFolded) | flag(w.guessed, settledGuessed) |
+			flag(w.hidden, settledHidden) | flag(len(w.plain) > 0, settledWaited) | flag(p.taught, settledTaught),
+		value: int32(p.value), seen: int32(p.latest), time: p.time, task: p.task, upTo: p.upTo, cmp: p.cmp,
+		place: d.spots.number(p.call, p.line),
 	}
+	d.words.setWhen(i, p.when)
 	if len(w.notifiers) > 0 {
 		x.notifier, x.count = w.notifiers[0].agent, w.notifiers[0].count
-	}
-	if len(w.plain) > 0 {
-		p := &w.plain[0]
-		x.waited, x.value, x.seen, x.when, x.time, x.turn, x.task = true, p.value, p.latest, p.when, p.time, p.turn, p.task
-		x.upTo, x.cmp, x.taught, x.place = p.upTo, p.cmp, p.taught, d.spots.number(p.call, p.line)
 	}
 	*d.words.at(w.addr) = stateOf(settledOne, i)
 	d.words.drop(w)
@@ -259,20 +318,25 @@ func (d *Detector) settleWord(w *word) {
 func (d *Detector) unsettle(a history.Word, i uint32) *word {
 	x := d.words.settledAt(i)
 	w := d.words.newFull(a, x.typ)
-	w.base, w.latest, w.hostFold, w.folded = x.base, x.latest, x.hostFold, x.folded
+	w.base, w.latest, w.folded = int64(x.base), int64(x.latest), x.flags&settledFolded != 0
+	mark := x.fold
+	if x.flags&settledByHost != 0 {
+		mark, w.hostFold = 0, x.fold
+	}
 	if x.reader != noReader {
-		w.readers = append(w.readers, reader{agent: x.reader, looks: x.looks, mark: x.mark})
+		w.readers = append(w.readers, reader{agent: x.reader, looks: x.looks, mark: mark})
 	}
 	if x.count > 0 {
 		w.notifiers = append(w.notifiers, notifier{agent: x.notifier, count: x.count})
 	}
 	if x.rests == d.words.rests { // else earlier updates do not matter
-		w.guessed, w.hidden = x.guessed, x.hidden
-		if x.waited {
+		w.guessed, w.hidden = x.flags&settledGuessed != 0, x.flags&settledHidden != 0
+		if x.flags&settledWaited != 0 {
 			p := d.spots.list[x.place]
 			w.plain = append(w.plain, sighting{
-				witness: witness{x.reader, x.time}, word: a, task: x.task, turn: x.turn, call: p.call, line: p.line, when: x.when,
-				cmp: x.cmp, value: x.value, latest: x.seen, taught: x.taught, upTo: x.upTo,
+				witness: witness{x.reader, x.time}, word: a, task: x.task, turn: x.looks, call: p.call, line: p.line,
+				when: d.words.whenOf(i), cmp: x.cmp, value: int64(x.value), latest: int64(x.seen),
+				taught: x.flags&settledTaught != 0, upTo: x.upTo,
 			})
 		}
 	}
@@ -378,12 +442,13 @@ func (d *Detector) restWords() {
 		if s.how() != oneAddition {
 			continue
 		}
-		if e := d.event(eventID(s.number())); d.knows(host, e) {
+		if e := d.event(eventID(s.number())); fits(e.value()) && d.knows(host, e) {
 			i := d.words.newSettled()
 			*d.words.settledAt(i) = settledWord{
-				base: e.value(), latest: e.value(), reader: noReader, notifier: e.agent, count: 1,
-				hostFold: host.time, folded: true, rests: d.words.rests, typ: e.typ,
+				base: int32(e.value()), latest: int32(e.value()), reader: noReader, notifier: e.agent, count: 1,
+				fold: host.time, flags: settledByHost | settledFolded, rests: d.words.rests, typ: e.typ,
 			}
+			d.words.setWhen(i, 0)
 			*s = stateOf(settledOne, i)
 			d.release(e)
 		}

@@ -20,7 +20,7 @@ type clockPool struct {
 }
 
 // clock is a moment of an agent: its own time, and what it knew of the others. The agent's own
-// entry in v is not used.
+// entry in v is not used, and is never later.
 type clock struct {
 	v     *vec
 	agent history.Agent
@@ -109,13 +109,20 @@ func (d *Detector) join(c, from *clock) {
 }
 
 func (d *Detector) joinTimes(c *clock, t []uint32) {
-	for i, x := range t {
-		if x > c.at(history.Agent(i)) {
-			own := d.mine(c, len(t))[i:len(t)]
-			for k, x := range t[i:] {
-				own[k] = max(own[k], x)
-			}
-			return
+	n := 0 // entries that both have
+	if c.v != nil {
+		n = min(len(t), len(c.v.t))
+	}
+	i := 0
+	if n > 0 {
+		i = firstLater(c.v.t[:n], t[:n])
+	}
+	if i == n {
+		for i < len(t) && t[i] == 0 {
+			i++
 		}
+	}
+	if i < len(t) {
+		raise(d.mine(c, len(t))[i:], t[i:])
 	}
 }

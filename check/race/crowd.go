@@ -63,8 +63,8 @@ func (d *Detector) gather(s *seg) {
 		d.crowds = append(d.crowds, crowd{})
 	}
 	c := &d.crowds[s.crowd]
-	for i := s.rest; i != 0; i = d.nodes[i].next {
-		if !c.add(d.nodes[i].agent, i) {
+	for i := s.rest; i != 0; i = d.nodeAt(i).next {
+		if !c.add(d.nodeAt(i).agent, i) {
 			d.disperse(s)
 			return
 		}

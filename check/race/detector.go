@@ -64,6 +64,7 @@ func (d *Detector) learned(news bool) { d.again = d.again || news }
 type agent struct {
 	clk      clock
 	alive    bool
+	isStream bool
 	parent   history.Agent // that started it last
 	plain    list          // loads and stores whose completion it does not know
 	sided    list          // puts and gets
@@ -135,13 +136,21 @@ func (d *Detector) Fresh(a mem.Addr, bytes int64) {
 func (d *Detector) agent(a history.Agent) *agent {
 	for int(a) >= len(d.agents) {
 		n := history.Agent(len(d.agents))
-		d.agents = append(d.agents, agent{clk: clock{agent: n, time: 1}})
+		who := d.log.Info(n)
+		d.agents = append(d.agents, agent{clk: clock{agent: n, time: 1}, isStream: who.Stream >= 0 && who.Program < 0})
 	}
 	return &d.agents[a]
 }
 
 // tick begins a new moment of an agent. Earlier releases do not cover what it does from now on.
-func (a *agent) tick() { a.clk.time++ }
+func (a *agent) tick() {
+	if a.clk.time++; a.clk.time >= lastTime {
+		panic("race: an agent has too many moments")
+	}
+}
+
+// lastTime bounds the moments of an agent: half of what a uint32 holds, see lanes.go.
+const lastTime = 1 << 31
 
 // tell returns the agent's clock for others, at a place of its program. Its next moment begins.
 func (d *Detector) tell(r *history.Record) clock {
@@ -163,6 +172,9 @@ func (d *Detector) tell(r *history.Record) clock {
 func (d *Detector) judge(rs []history.Record) {
 	d.records += len(rs)
 	for i := range rs {
+		if k := i + prefetchDistance; k < len(rs) && d.liveEvents >= prefetchEvents {
+			d.prefetch(&rs[k])
+		}
 		d.record(&rs[i])
 	}
 }

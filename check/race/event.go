@@ -474,7 +474,7 @@ func (d *Detector) knowsItself(c *clock, e *event) bool {
 				}
 			}
 		}
-		if e.link != 0 && d.linkAt(e.link).covers(c, e) {
+		if e.link != 0 && d.covers(c, e) {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 )
 
 // link is what one agent sends to the memory of one PE: stores, puts, notifications, numbered.
+// It fits a line of a cache.
 type link struct {
 	id       linkID
 	agent    history.Agent
@@ -15,12 +16,16 @@ type link struct {
 	seq      uint32 // of the last
 	fenced   uint32 // effects up to this number come before later ones
 	fences   uint32 // fences of the agent that have been taken into account
-	live     list   // by seq
 	notified seqs   // by channel: the number that the last notification, and so the next one, comes after
+	tidy     int32  // number of covers at which unused ones are dropped
+	known    []cover
+}
 
-	known []cover
-	most  seqs // the largest numbers among all covers so far
-	tidy  int  // number of covers at which unused ones are dropped
+// linkState is what a link's events need of it. It lies apart, so that the caches hold it for all
+// links.
+type linkState struct {
+	live list // by seq
+	most seqs // the largest numbers among all covers so far
 }
 
 // linkID is the number of a link; 0: none.
@@ -29,6 +34,7 @@ type linkID uint32
 // linkPool holds the links. They are never given back.
 type linkPool struct {
 	links    [][]link // in slabs
+	states   [][]linkState
 	numLinks linkID
 }
 
@@ -40,11 +46,14 @@ const (
 
 func (d *linkPool) linkAt(i linkID) *link { return &d.links[i>>linkBits][i&(linkSlab-1)] }
 
+func (d *linkPool) linkStateAt(i linkID) *linkState { return &d.states[i>>linkBits][i&(linkSlab-1)] }
+
 // newLink adds a link.
 func (d *linkPool) newLink() *link {
 	d.numLinks++
 	if int(d.numLinks>>linkBits) >= len(d.links) {
 		d.links = append(d.links, make([]link, linkSlab))
+		d.states = append(d.states, make([]linkState, linkSlab))
 	}
 	l := d.linkAt(d.numLinks)
 	l.id = d.numLinks
@@ -153,14 +162,14 @@ func (d *Detector) enlist(e *event, to int32, c class) {
 	}
 	l.seq++
 	e.link, e.seq, e.class = l.id, l.seq, c
-	p := d.placeIn(e.id)
-	p.lprev, p.lnext = l.live.tail, 0
-	if l.live.tail != 0 {
-		d.placeIn(l.live.tail).lnext = e.id
+	p, live := d.placeIn(e.id), &d.linkStateAt(l.id).live
+	p.lprev, p.lnext = live.tail, 0
+	if live.tail != 0 {
+		d.placeIn(live.tail).lnext = e.id
 	} else {
-		l.live.head = e.id
+		live.head = e.id
 	}
-	l.live.tail = e.id
+	live.tail = e.id
 }
 
 // unlink takes an event off its link.
@@ -169,22 +178,23 @@ func (d *Detector) unlink(e *event) {
 	if p.lprev != 0 {
 		d.placeIn(p.lprev).lnext = p.lnext
 	} else {
-		d.linkAt(e.link).live.head = p.lnext
+		d.linkStateAt(e.link).live.head = p.lnext
 	}
 	if p.lnext != 0 {
 		d.placeIn(p.lnext).lprev = p.lprev
 	} else {
-		d.linkAt(e.link).live.tail = p.lprev
+		d.linkStateAt(e.link).live.tail = p.lprev
 	}
 	p.lprev, p.lnext = 0, 0
 }
 
 // covers reports whether the clock knows the event through a later effect on its link. The newest
 // covers have the largest numbers.
-func (l *link) covers(c *clock, e *event) bool {
-	if l.most[e.class] < e.seq {
+func (d *Detector) covers(c *clock, e *event) bool {
+	if d.linkStateAt(e.link).most[e.class] < e.seq {
 		return false
 	}
+	l := d.linkAt(e.link)
 	for i := len(l.known) - 1; i >= 0; i-- {
 		if v := &l.known[i]; v.upTo[e.class] >= e.seq && c.at(v.agent) >= v.time {
 			return true
@@ -211,7 +221,7 @@ const mostWalked = 64
 func (d *Detector) emptied(on linkID, c *clock, most seqs) seqs {
 	l := d.linkAt(on)
 	upTo, far, n := most, slices.Max(most[:]), 0
-	for i := l.live.head; i != 0; {
+	for i := d.linkStateAt(l.id).live.head; i != 0; {
 		e := d.event(i)
 		if i = d.placeIn(i).lnext; e.seq > far {
 			break
@@ -249,12 +259,12 @@ func (d *Detector) cover(on linkID, w witness, upTo seqs) {
 	if !news {
 		return
 	}
-	if len(l.known) >= max(l.tidy, 64) {
+	if len(l.known) >= max(int(l.tidy), 64) {
 		d.tidyCovers(l)
-		l.tidy = 2 * len(l.known)
+		l.tidy = int32(2 * len(l.known))
 	}
 	l.known = append(l.known, cover{w, upTo})
-	l.most.raise(upTo)
+	d.linkStateAt(on).most.raise(upTo)
 }
 
 // tidyCovers drops the covers that are the first of their agent for no event that is left.
@@ -262,7 +272,7 @@ func (d *Detector) tidyCovers(l *link) {
 	for c := range d.places {
 		d.places[c] = d.places[c][:0]
 	}
-	for i := l.live.head; i != 0; {
+	for i := d.linkStateAt(l.id).live.head; i != 0; {
 		e := d.event(i)
 		i = d.placeIn(i).lnext
 		d.places[e.class] = append(d.places[e.class], e.seq)

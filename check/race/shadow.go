@@ -44,14 +44,18 @@ type node struct {
 	write bool
 }
 
-// nodeID is the number of a node in Detector.nodes; number 0 is none.
+// nodeID is the number of a node; number 0 is none.
 type nodeID uint32
+
+// nodeAt is the node with a number.
+func (s *shadow) nodeAt(i nodeID) *node { return &s.nodes[i>>slabBits][i&(slabSize-1)] }
 
 // shadow is the memory that agents have accessed.
 type shadow struct {
 	pages    table[pages]
-	spare    []seg // the rest of a slab, for pages without stretches
-	nodes    []node
+	spare    []seg    // the rest of a slab, for pages without stretches
+	nodes    [][]node // in slabs
+	numNodes nodeID
 	freeNode nodeID
 	shared   bool // several agents have touched it
 
@@ -164,9 +168,18 @@ func (s *shadow) emptySegs() []seg {
 	return new
 }
 
+// guess is where a place is among stretches of the same length.
+func guess(segs []seg, lo uint16) int { return int(lo) * len(segs) >> pageBits }
+
 // firstAfter is the first stretch that ends after lo.
 func firstAfter(segs []seg, lo uint16) int {
 	a, b := 0, len(segs)
+	if b == 0 {
+		return 0
+	}
+	if g := guess(segs, lo); segs[g].hi > lo && (g == 0 || segs[g-1].hi <= lo) {
+		return g
+	}
 	for a < b {
 		m := int(uint(a+b) >> 1)
 		if segs[m].hi > lo {
@@ -183,14 +196,14 @@ func (d *Detector) clone(s *seg) seg {
 	c.crowd = 0
 	d.event(c.one).hold()
 	last := nodeID(0)
-	for i := s.rest; i != 0; i = d.nodes[i].next {
-		f := d.event(d.nodes[i].event)
+	for i := s.rest; i != 0; i = d.nodeAt(i).next {
+		f := d.event(d.nodeAt(i).event)
 		f.hold()
 		n := d.newNode(f)
 		if last == 0 {
 			c.rest = n
 		} else {
-			d.nodes[last].next = n
+			d.nodeAt(last).next = n
 		}
 		last = n
 	}
@@ -201,23 +214,22 @@ func (d *Detector) clone(s *seg) seg {
 func (d *Detector) newNode(e *event) nodeID {
 	i := d.freeNode
 	if i == 0 {
-		if len(d.nodes) == 0 {
-			d.nodes = append(d.nodes, node{}) // number 0
+		d.numNodes++
+		if i = d.numNodes; int(i>>slabBits) >= len(d.nodes) {
+			d.nodes = append(d.nodes, make([]node, slabSize))
 		}
-		d.nodes = append(d.nodes, node{})
-		i = nodeID(len(d.nodes) - 1)
 	} else {
-		d.freeNode = d.nodes[i].next
+		d.freeNode = d.nodeAt(i).next
 	}
-	d.nodes[i] = node{event: e.id, agent: e.agent, write: e.write}
+	*d.nodeAt(i) = node{event: e.id, agent: e.agent, write: e.write}
 	return i
 }
 
 // dropRest gives back the list of a stretch, and the events that it holds.
 func (d *Detector) dropRest(s *seg) {
 	for i := s.rest; i != 0; {
-		d.release(d.event(d.nodes[i].event))
-		i, d.nodes[i].next, d.freeNode = d.nodes[i].next, d.freeNode, i
+		d.release(d.event(d.nodeAt(i).event))
+		i, d.nodeAt(i).next, d.freeNode = d.nodeAt(i).next, d.freeNode, i
 	}
 	s.rest = 0
 	d.disperse(s)
@@ -261,8 +273,8 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 		}
 	}
 	one(d.event(s.one))
-	for i := s.rest; i != 0; i = d.nodes[i].next {
-		one(d.event(d.nodes[i].event))
+	for i := s.rest; i != 0; i = d.nodeAt(i).next {
+		one(d.event(d.nodeAt(i).event))
 	}
 	e.hold()
 	kept = append(kept, e)
@@ -272,7 +284,7 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 	d.dropRest(s)
 	for i := len(kept) - 1; i > 0; i-- {
 		n := d.newNode(kept[i])
-		d.nodes[n].next, s.rest = s.rest, n
+		d.nodeAt(n).next, s.rest = s.rest, n
 	}
 	d.kept = kept
 }
@@ -291,18 +303,18 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 	own, place, last := nodeID(0), nodeID(0), nodeID(0)
 	if s.crowd != 0 {
 		own, last = d.crowds[s.crowd].find(e.agent)
-		if own != 0 && d.nodes[own].event == e.id {
+		if own != 0 && d.nodeAt(own).event == e.id {
 			return
 		}
-		if own != 0 && follows(d.event(d.nodes[own].event)) {
+		if own != 0 && follows(d.event(d.nodeAt(own).event)) {
 			place = own
 		}
 	} else {
 		n, writes := 0, false
-		for i := s.rest; i != 0; i = d.nodes[i].next {
+		for i := s.rest; i != 0; i = d.nodeAt(i).next {
 			last = i
 			n++
-			x := &d.nodes[i]
+			x := d.nodeAt(i)
 			if x.event == e.id {
 				return
 			}
@@ -322,7 +334,7 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 		d.release(first)
 		s.one = e.id
 	case place != 0:
-		x := &d.nodes[place]
+		x := d.nodeAt(place)
 		old := d.event(x.event)
 		if x.agent != e.agent {
 			d.disperse(s)
@@ -331,7 +343,7 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 		d.release(old)
 	default:
 		i := d.newNode(e)
-		d.nodes[last].next = i
+		d.nodeAt(last).next = i
 		if s.crowd != 0 && !d.crowds[s.crowd].add(e.agent, i) {
 			d.disperse(s)
 		}

@@ -27,10 +27,26 @@ func (t *table[T]) clear() {
 	clear(t.lately)
 }
 
+// known is the entry of a key, or nil.
+func (t *table[T]) known(key mem.Addr) *T {
+	e := &t.lately[placeOfKey(key)]
+	if e.of != nil && e.key == key {
+		return e.of
+	}
+	p := t.all[key]
+	if p != nil {
+		*e = entry[T]{key, p}
+	}
+	return p
+}
+
+// placeOfKey is the place of a key among the cached entries. Its higher bits are those of the PE, the
+// lower ones those of the place in its memory.
+func placeOfKey(key mem.Addr) uint64 { return (uint64(key) * 0x9e3779b97f4a7c15) >> 54 }
+
 // at is the entry of a key, a new one if there was none.
 func (t *table[T]) at(key mem.Addr) *T {
-	// The higher bits are those of the PE, the lower ones those of the place in its memory.
-	e := &t.lately[(uint64(key)*0x9e3779b97f4a7c15)>>54]
+	e := &t.lately[placeOfKey(key)]
 	if e.of != nil && e.key == key {
 		return e.of
 	}

@@ -20,8 +20,8 @@ type words struct {
 	whens       [][]unit.Time   // of their waits, in slabs; nil: without a clock
 	freeSettled []uint32
 	numSettled  uint32
-	single      []history.Word // with a single addition since all was at rest
-	rests       uint32         // number of rests
+	single      [][]history.Word // with a single addition since all was at rest, in slabs
+	rests       uint32           // number of rests
 }
 
 // wordPage holds the state of each word of a stretch of memory.
@@ -52,6 +52,15 @@ func stateOf(how wordState, number uint32) wordState { return wordState(number)<
 // at returns the place of a word's state.
 func (t *words) at(a history.Word) *wordState {
 	return &t.pages.at(a >> wordPageBits)[a>>wordBits&(1<<(wordPageBits-wordBits)-1)]
+}
+
+// known returns the place of a word's state, or nil.
+func (t *words) known(a history.Word) *wordState {
+	p := t.pages.known(a >> wordPageBits)
+	if p == nil {
+		return nil
+	}
+	return &p[a>>wordBits&(1<<(wordPageBits-wordBits)-1)]
 }
 
 // settledWord is a word with at most one agent that updated it and one that waited for it and knows
@@ -227,8 +236,17 @@ func (d *Detector) enterSingle(e *event, r *history.Record) bool {
 	}
 	e.rows = 1
 	*s = stateOf(oneAddition, uint32(e.id))
-	d.words.single = append(d.words.single, r.Word)
+	d.words.addSingle(r.Word)
 	return true
+}
+
+func (t *words) addSingle(w history.Word) {
+	n := len(t.single)
+	if n == 0 || len(t.single[n-1]) == settledSlab {
+		t.single = append(t.single, make([]history.Word, 0, settledSlab))
+		n++
+	}
+	t.single[n-1] = append(t.single[n-1], w)
 }
 
 // firstWait handles a wait for a word with a single update, which ends it. It does the work of
@@ -437,21 +455,28 @@ func (d *Detector) restWords() {
 		w.guessed, w.hidden = false, false
 	}
 	host := &d.agents[history.Host].clk
-	for _, a := range d.words.single {
-		s := d.words.at(a)
-		if s.how() != oneAddition {
-			continue
-		}
-		if e := d.event(eventID(s.number())); fits(e.value()) && d.knows(host, e) {
-			i := d.words.newSettled()
-			*d.words.settledAt(i) = settledWord{
-				base: int32(e.value()), latest: int32(e.value()), reader: noReader, notifier: e.agent, count: 1,
-				fold: host.time, flags: settledByHost | settledFolded, rests: d.words.rests, typ: e.typ,
-			}
-			d.words.setWhen(i, 0)
-			*s = stateOf(settledOne, i)
-			d.release(e)
+	for _, slab := range d.words.single {
+		for _, a := range slab {
+			d.restSingle(a, host)
 		}
 	}
-	d.words.single = d.words.single[:0]
+	d.words.single = nil
+}
+
+// restSingle settles a word with a single addition that the host knows.
+func (d *Detector) restSingle(a history.Word, host *clock) {
+	s := d.words.at(a)
+	if s.how() != oneAddition {
+		return
+	}
+	if e := d.event(eventID(s.number())); fits(e.value()) && d.knows(host, e) {
+		i := d.words.newSettled()
+		*d.words.settledAt(i) = settledWord{
+			base: int32(e.value()), latest: int32(e.value()), reader: noReader, notifier: e.agent, count: 1,
+			fold: host.time, flags: settledByHost | settledFolded, rests: d.words.rests, typ: e.typ,
+		}
+		d.words.setWhen(i, 0)
+		*s = stateOf(settledOne, i)
+		d.release(e)
+	}
 }

@@ -139,7 +139,7 @@ func (r *rank) Do(in *tl.Instr) {
 	if r.calls++; r.calls%checkEvery == 0 && x.ctx.Err() != nil {
 		tl.Drive(r.kernel).Abandon()
 	}
-	r.at = in
+	r.at, r.lined = in, false
 	if x.local {
 		r.stayLocal(in)
 	}

@@ -4,7 +4,7 @@ package history
 // wakes a second thread, which takes as long as judging some dozens of records.
 const (
 	leastBatch = 512
-	mostBatch  = 4096
+	mostBatch  = 2048
 )
 
 // ahead is the number of batches that are filled or judged at a time.

@@ -6,8 +6,8 @@ package answers
 
 import (
 	"fmt"
-	"hash/fnv"
-	"io"
+	"hash/maphash"
+	"math"
 	"slices"
 	"sync"
 
@@ -35,7 +35,7 @@ type Answers struct {
 
 // Issued is what the kernels of a run have issued.
 type Issued struct {
-	Kernels  []uint64 // a hash for each kernel, in ascending order
+	Kernels  []uint64 // a hash for each kernel, in ascending order; the same in this process only
 	GaveUp   bool     // a compare-and-swap that failed was not repeated
 	Most     int64    // the largest value that a fetch-add read
 	MostOps  uint32   // the most instructions of a kernel
@@ -59,23 +59,24 @@ func (a *Answers) Issued() Issued {
 
 // Core puts itself between a kernel and the core of its executor. See tl.Edits.
 func (a *Answers) Core(core tl.Core, c *tl.Context) tl.Core {
-	k := &answering{Core: core, c: c, answers: a, hash: fnv.New64a(), put: map[wordKey]int64{}}
-	fmt.Fprintf(k.hash, "rank %d, PE %d, program %d, block %d;", c.Rank(), tl.Drive(c).PE(), c.ProgramID(0), tl.Drive(c).Block())
+	k := &answering{Core: core, c: c, answers: a, put: map[wordKey]int64{}}
+	k.hash.SetSeed(seed)
+	fmt.Fprintf(&k.hash, "rank %d, PE %d, program %d, block %d;", c.Rank(), tl.Drive(c).PE(), c.ProgramID(0), tl.Drive(c).Block())
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.kernels = append(a.kernels, k)
 	return k
 }
 
+// seed is that of all hashes: those of different runs are compared.
+var seed = maphash.MakeSeed()
+
 // answering stands between a kernel and the core of its executor.
 type answering struct {
 	tl.Core
-	c       *tl.Context
-	answers *Answers
-	hash    interface {
-		io.Writer
-		Sum64() uint64
-	}
+	c        *tl.Context
+	answers  *Answers
+	hash     maphash.Hash
 	failed   *swap             // that must be repeated
 	put      map[wordKey]int64 // what the last compare-and-swap has put into each word
 	gaveUp   bool
@@ -152,19 +153,22 @@ func (k *answering) issue(in *tl.Instr, line string) {
 	own := *in
 	own.GotPort, own.GotShape, own.GotType, own.GotN = 0, tl.Shape{}, 0, 0
 	own.Pipe, own.Side, own.Task, own.Turn = nil, nil, nil, nil
-	fmt.Fprintf(k.hash, "%s %v;", line, own)
+	k.hash.WriteString(line)
+	maphash.WriteComparable(&k.hash, [2]uint64{math.Float64bits(in.Scalar), math.Float64bits(in.Scalar2)})
+	own.Scalar, own.Scalar2 = 0, 0 // NaN is not equal to itself
+	maphash.WriteComparable(&k.hash, own)
 	if p := in.Pipe; p != nil {
-		fmt.Fprintf(k.hash, "%v;", *p)
+		fmt.Fprintf(&k.hash, "%v;", *p)
 	}
 	if t := in.Task; t != nil {
-		fmt.Fprintf(k.hash, "%s %d %d %d;", t.Name, t.Queue, t.Rank, t.World)
+		fmt.Fprintf(&k.hash, "%s %d %d %d;", t.Name, t.Queue, t.Rank, t.World)
 	}
 	if t := in.Turn; t != nil {
-		fmt.Fprintf(k.hash, "turn %v;", *t)
+		fmt.Fprintf(&k.hash, "turn %v;", *t)
 	}
 	if x := in.Side; x != nil && x.Win != nil {
 		side := *x
 		side.Win, side.Got, side.Hit = nil, 0, false
-		fmt.Fprintf(k.hash, "%s %d %v;", x.Win.Name, x.Win.Base, side)
+		fmt.Fprintf(&k.hash, "%s %d %v;", x.Win.Name, x.Win.Base, side)
 	}
 }

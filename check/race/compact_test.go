@@ -55,7 +55,8 @@ func TestCompactWords(tt *testing.T) {
 			return step{
 				rapid.SampledFrom([]int{0, 0, 1, 2, 3, 3, 4, 4, 4, 5, 6, 6, 6, 6, 7, 8, 9, 10, 11, 12, 13}).Draw(t, "do"),
 				rapid.IntRange(0, ranks-1).Draw(t, "rank"), rapid.IntRange(1, ranks-1).Draw(t, "peer"),
-				rapid.IntRange(0, 1).Draw(t, "cell") * 8, rapid.IntRange(0, words-1).Draw(t, "word"), rapid.IntRange(1, 2).Draw(t, "v"),
+				rapid.IntRange(0, 1).Draw(t, "cell") * 8, rapid.IntRange(0, words-1).Draw(t, "word"),
+				rapid.IntRange(1, 2).Draw(t, "v"),
 			}
 		}), 1, 30).Draw(t, "steps")
 		order := rapid.SampledFrom(orders).Draw(t, "order")
@@ -107,6 +108,46 @@ func TestCompactWords(tt *testing.T) {
 			t.Fatalf("%v %v:\n%q\nwith all in full:\n%q", order, steps, usual, plain)
 		}
 	})
+}
+
+// Settled words hold numbers of 32 bits. Words with larger ones are judged as those with small ones.
+func TestCompactWordsOfLargeValues(t *testing.T) {
+	w := wordOf(1, 0)
+	for _, c := range []struct {
+		name    string
+		program func(h *account, v int64)
+	}{
+		{"one addition", func(h *account, v int64) {
+			h.notify(0, w, v)
+			h.wait(1, 0, tl.GE, v)
+			h.notify(0, w, -v)
+		}},
+		{"two additions", func(h *account, v int64) {
+			h.notify(0, w, v)
+			h.notify(0, w, v)
+			h.wait(1, 0, tl.GE, 2*v)
+			h.notify(0, w, -v)
+		}},
+		{"a later launch", func(h *account, v int64) {
+			h.notify(0, w, v)
+			h.end()
+			h.launch()
+			h.loadScalar(1, 0)
+		}},
+	} {
+		for _, v := range []int64{1, 1<<31 - 1, 1 << 31, 1 << 40} {
+			usual, plain, _ := both(race.Options{Order: mem.PutSignal}, func(d *race.Detector) bool {
+				h := newAccount(t, d, 3)
+				h.line = "kernel.go:1"
+				c.program(h, v)
+				h.end()
+				return true
+			})
+			if !slices.Equal(usual, plain) {
+				t.Errorf("%s of %d:\n%q\nwith all in full:\n%q", c.name, v, usual, plain)
+			}
+		}
+	}
 }
 
 // A stretch that many agents read is judged by each of its readers, whoever reads it again and

@@ -18,7 +18,7 @@ func pair(t []uint32, i int) *uint64 { return (*uint64)(unsafe.Pointer(&t[i : i+
 func firstLater(own, t []uint32) int {
 	i := 0
 	for ; i+lanes <= len(t); i += lanes {
-		if (*pair(own, i)|highBits)-*pair(t, i)&^highBits&highBits != highBits {
+		if ((*pair(own, i)|highBits)-*pair(t, i))&highBits != highBits {
 			break
 		}
 	}

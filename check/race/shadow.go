@@ -353,7 +353,7 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 // judgePair judges e after f, and reports whether f must be kept. It must if a later access can be
 // ordered after e, conflict with f, and not be known to be ordered after f.
 func (d *Detector) judgePair(f, e *event, a mem.Addr, n int64) (keep, settled bool) {
-	if f.op == e.op && f.agent == e.agent && e.op != 0 {
+	if f.agent == e.agent && f.op == e.op && e.op != 0 {
 		return true, true // pieces of one operation
 	}
 	if d.memo.f != f {

@@ -76,7 +76,7 @@ type settledWord struct {
 	count        uint32 // 0: no notifier
 	rests        uint32 // as of words
 	time         uint32
-	fold         uint32 // word.hostFold if byHost, else reader.mark
+	fold         uint32 // word.hostFold if byHost, else reader.mark: one of them is 0
 	upTo         uint32
 	place        placeID
 	task         int32
@@ -305,14 +305,12 @@ func (d *Detector) settleWord(w *word) {
 		return
 	}
 	reader := &w.readers[0]
-	if !fits(w.base, w.latest) || w.hostFold != 0 && reader.mark != 0 {
-		return
-	}
-	var p sighting
+	var p sighting // the last look of the reader, so its turn is reader.looks
 	if len(w.plain) > 0 {
-		if p = w.plain[0]; p.turn != reader.looks || !fits(p.value, p.latest) {
-			return
-		}
+		p = w.plain[0]
+	}
+	if !fits(w.base, w.latest, p.value, p.latest) {
+		return
 	}
 	i := d.words.newSettled()
 	x := d.words.settledAt(i)

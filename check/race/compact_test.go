@@ -110,7 +110,8 @@ func TestCompactWords(tt *testing.T) {
 	})
 }
 
-// Settled words hold numbers of 32 bits. Words with larger ones are judged as those with small ones.
+// Settled words hold numbers of 32 bits. Words with larger ones are judged as those with small
+// ones.
 func TestCompactWordsOfLargeValues(t *testing.T) {
 	w := wordOf(1, 0)
 	for _, c := range []struct {

@@ -64,6 +64,7 @@ func (d *Detector) learned(news bool) { d.again = d.again || news }
 type agent struct {
 	clk      clock
 	alive    bool
+	asked    bool // isStream is known
 	isStream bool
 	parent   history.Agent // that started it last
 	plain    list          // loads and stores whose completion it does not know
@@ -133,11 +134,19 @@ func (d *Detector) Fresh(a mem.Addr, bytes int64) {
 	d.freshWords(a, bytes)
 }
 
+// isStream reports whether an agent that has made a record is a stream.
+func (d *Detector) isStream(a *agent) bool {
+	if !a.asked {
+		who := d.log.Info(a.clk.agent)
+		a.asked, a.isStream = true, who.Stream >= 0 && who.Program < 0
+	}
+	return a.isStream
+}
+
 func (d *Detector) agent(a history.Agent) *agent {
 	for int(a) >= len(d.agents) {
 		n := history.Agent(len(d.agents))
-		who := d.log.Info(n)
-		d.agents = append(d.agents, agent{clk: clock{agent: n, time: 1}, isStream: who.Stream >= 0 && who.Program < 0})
+		d.agents = append(d.agents, agent{clk: clock{agent: n, time: 1}})
 	}
 	return &d.agents[a]
 }

@@ -40,8 +40,8 @@ func (t *table[T]) known(key mem.Addr) *T {
 	return p
 }
 
-// placeOfKey is the place of a key among the cached entries. Its higher bits are those of the PE, the
-// lower ones those of the place in its memory.
+// placeOfKey is the place of a key among the cached entries. Its higher bits are those of the PE,
+// the lower ones those of the place in its memory.
 func placeOfKey(key mem.Addr) uint64 { return (uint64(key) * 0x9e3779b97f4a7c15) >> 54 }
 
 // at is the entry of a key, a new one if there was none.

@@ -115,7 +115,7 @@ func (d *Detector) notify(r *history.Record) {
 		}
 	}
 	// A stream or the host continues only after its write has taken effect.
-	if d.opts.Order == mem.Sequential || a.isStream || r.Agent == history.Host {
+	if d.opts.Order == mem.Sequential || d.isStream(a) || r.Agent == history.Host {
 		e.done = e.issued
 	}
 	d.changed(r)

@@ -181,7 +181,8 @@ type Log struct {
 func New(judge func([]Record)) *Log {
 	host := AgentInfo{Rank: -1, PE: -1, Stream: -1, Program: -1}
 	return &Log{
-		agents: []AgentInfo{host}, index: map[AgentInfo]Agent{host: Host}, cur: make([]Record, 0, leastBatch), handover: handover{judge: judge},
+		agents: []AgentInfo{host}, index: map[AgentInfo]Agent{host: Host},
+		cur: make([]Record, 0, leastBatch), handover: handover{judge: judge},
 	}
 }
 
@@ -254,8 +255,8 @@ func (l *Log) note(r *Record) {
 	}
 }
 
-// Begin appends a record of an agent other than Start and Join, which the caller completes. It is valid until the next one is
-// appended.
+// Begin appends a record of an agent, other than Start and Join, which the caller completes. It is
+// valid until the next one is appended.
 func (l *Log) Begin(k Kind, a Agent) *Record {
 	r := l.next()
 	*r = Record{Kind: k, Agent: a, Task: int32(l.agents[a].Task)}

@@ -26,6 +26,17 @@ type carry struct {
 	from, to []tl.Ref
 }
 
+// carries is the work of a rank, by number. Each holds until the next one is asked for.
+type carries struct {
+	n  int
+	at func(i int) carry
+}
+
+// listed is work in a list.
+func listed(work ...carry) carries {
+	return carries{len(work), func(i int) carry { return work[i] }}
+}
+
 // directWindow is a window for meetings only.
 func directWindow(world, _ int, t dtype.Type) (*mem.Layout, error) {
 	return scratchLayout(world, 0, t, 2, meshRow(world))
@@ -34,7 +45,7 @@ func directWindow(world, _ int, t dtype.Type) (*mem.Layout, error) {
 // direct performs all work of a rank, between two meetings of all ranks, in tiles of limited size.
 // Long tiles keep many bytes under way. Tiles that are stored to others should be short, so that
 // one rank does not delay the rest.
-func direct(c *tl.Context, a tl.Args, most int, work ...carry) {
+func direct(c *tl.Context, a tl.Args, most int, work carries) {
 	_, signals := scratch(c, a, 0)
 	use := a.Use(0)
 	c.PipeBarrier() // what was stored before is there, too
@@ -66,29 +77,30 @@ func meetAll(c *tl.Context, row tl.Signal, use int) {
 }
 
 // takeAcross goes through tiles, one of each work by turns.
-func takeAcross(c *tl.Context, a tl.Args, most int, work []carry) {
+func takeAcross(c *tl.Context, a tl.Args, most int, work carries) {
 	longest, widest := 0, 1
-	for _, w := range work {
+	for i := range work.n {
+		w := work.at(i)
 		longest, widest = max(longest, w.from[0].Len()), max(widest, len(w.from))
 	}
 	ahead := max(1, loadsAhead/widest)
 	most = min(most, int(c.ScratchBytes())/2/(widest*(ahead+1))) // sums take as much again
 	per := max(1, most/a.DType.Size())
 	tile := func(r tl.Ref, turn int) tl.Ref {
-		lo := min(turn/len(work)*per, r.Len())
+		lo := min(turn/work.n*per, r.Len())
 		return r.Slice(lo, min(per, r.Len()-lo))
 	}
-	came := make([][]tl.Tensor, ahead+1) // by turn
+	turns := tl.CDiv(longest, per) * work.n
+	came := make([][]tl.Tensor, min(turns, ahead+1)) // by turn
 	for i := range came {
 		came[i] = make([]tl.Tensor, widest)
 	}
 	load := func(turn int) {
-		from := work[turn%len(work)].from
+		from := work.at(turn % work.n).from
 		for _, k := range fromNext(c.Rank(), len(from)) {
 			came[turn%len(came)][k] = c.Load(tile(from[k], turn))
 		}
 	}
-	turns := tl.CDiv(longest, per) * len(work)
 	for turn := range min(ahead, turns) {
 		load(turn)
 	}
@@ -96,7 +108,7 @@ func takeAcross(c *tl.Context, a tl.Args, most int, work []carry) {
 		if turn+ahead < turns {
 			load(turn + ahead)
 		}
-		w := work[turn%len(work)]
+		w := work.at(turn % work.n)
 		sum := combine(c, a.Op, came[turn%len(came)][:len(w.from)])
 		for lo, n := range cut(sum.Len(), pieceToEach, a.DType) {
 			for _, to := range w.to {

@@ -8,34 +8,28 @@ import "kernbench/tl"
 // blocks before it stores one.
 func directAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	var work []carry
-	take := func(from, to int, part func(block tl.Ref) tl.Ref) {
-		work = append(work, carry{
-			from: []tl.Ref{part(a.InBlock(from, n, to))},
-			to:   []tl.Ref{part(a.OutBlock(to, a.NElem, n, from))},
-		})
+	var ends [2]tl.Ref
+	take := func(from, to int) carry {
+		ends = [2]tl.Ref{a.InBlock(from, n, to), a.OutBlock(to, a.NElem, n, from)}
+		return carry{ends[:1], ends[1:]}
 	}
-	for _, r := range fromNext(me, n) {
-		if a.Outs != nil {
-			take(r, me, func(block tl.Ref) tl.Ref { return block })
-			continue
-		}
-		half := func(block tl.Ref) tl.Ref {
-			if me < r {
-				return block.Chunk(2, 0)
-			}
-			return block.Chunk(2, 1)
-		}
-		if r != me {
-			take(me, r, half)
-			take(r, me, half)
-		}
+	peer := func(k int) int { return (me + 1 + k) % n }
+	if a.Outs != nil {
+		direct(c, a, tileToSelf, carries{n, func(i int) carry { return take(peer(i), me) }})
+		return
 	}
-	most := tileToSelf
-	if a.Outs == nil {
-		most = tileToOthers
-	}
-	direct(c, a, most, work...)
+	direct(c, a, tileToOthers, carries{2 * (n - 1), func(i int) carry {
+		r, half := peer(i/2), 1
+		if me < r {
+			half = 0
+		}
+		w := take(r, me)
+		if i%2 == 0 {
+			w = take(me, r)
+		}
+		ends[0], ends[1] = ends[0].Chunk(2, half), ends[1].Chunk(2, half)
+		return w
+	}})
 }
 
 // DirectAllToAll stages nothing.

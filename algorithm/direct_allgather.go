@@ -10,7 +10,7 @@ func directAllGather(c *tl.Context, a tl.Args) {
 	for i, r := range fromNext(me, n) {
 		m.to[i] = a.OutBlock(r, n*a.NElem, n, me)
 	}
-	direct(c, a, tileToOthers, m)
+	direct(c, a, tileToOthers, listed(m))
 }
 
 // DirectAllGather pushes.

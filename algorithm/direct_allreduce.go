@@ -7,14 +7,14 @@ import "kernbench/tl"
 // memory is read once and written once.
 func directAllReduce(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	m := carry{to: make([]tl.Ref, n)}
+	m := carry{from: make([]tl.Ref, n), to: make([]tl.Ref, n)}
 	for r := range n {
-		m.from = append(m.from, a.Shard(r).Chunk(n, me))
+		m.from[r] = a.Shard(r).Chunk(n, me)
 	}
 	for i, r := range fromNext(me, n) {
 		m.to[i] = a.Out(r, a.NElem).Chunk(n, me)
 	}
-	direct(c, a, tileToOthers, m)
+	direct(c, a, tileToOthers, listed(m))
 }
 
 // DirectAllReduce uses the links to all ranks at once.

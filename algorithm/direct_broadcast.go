@@ -17,7 +17,7 @@ func directBroadcast(c *tl.Context, a tl.Args) {
 		}
 		work = append(work, m)
 	}
-	direct(c, a, tileToOthers, work...)
+	direct(c, a, tileToOthers, listed(work...))
 }
 
 // owner returns this rank's place among the ranks that share the work of a root, or -1. They are

@@ -14,7 +14,7 @@ func directReduce(c *tl.Context, a tl.Args) {
 		}
 		work = append(work, m)
 	}
-	direct(c, a, tileToOthers, work...)
+	direct(c, a, tileToOthers, listed(work...))
 }
 
 // DirectReduce uses all links of the root at once.

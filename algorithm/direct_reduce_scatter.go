@@ -17,13 +17,13 @@ func directReduceScatter(c *tl.Context, a tl.Args) {
 	out := a.Out(me, m.from[me].Len())
 	if a.Outs != nil {
 		m.to = []tl.Ref{out}
-		direct(c, a, tileToSelf, m)
+		direct(c, a, tileToSelf, listed(m))
 		return
 	}
 	data, _ := scratch(c, a, out.Len())
 	kept := c.Local(data)
 	m.to = []tl.Ref{kept}
-	direct(c, a, tileToSelf, m)
+	direct(c, a, tileToSelf, listed(m))
 	move(c, out, kept)
 }
 

@@ -200,7 +200,7 @@ func takeEach(c *tl.Context, a tl.Args, part func(member int) (to, from tl.Ref))
 		to, from := part(member)
 		work[i] = carry{from: []tl.Ref{from}, to: []tl.Ref{to}}
 	}
-	takeAcross(c, a, tileToSelf, work)
+	takeAcross(c, a, tileToSelf, listed(work...))
 }
 
 // reduce stores what all members' copies of src combine to: the own one first, then those of

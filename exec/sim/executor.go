@@ -198,10 +198,17 @@ type path struct {
 	request  bool
 }
 
+// mostRoutes is how many paths an explained run caches. It has millions, each of which the fabric
+// returns again.
+const mostRoutes = 1 << 16
+
 // find returns a path, and caches it.
 func (e *Executor) find(p path) noc.Route {
 	r, ok := e.routes[p]
 	if !ok {
+		if e.opts.Causes != nil && len(e.routes) >= mostRoutes {
+			clear(e.routes)
+		}
 		r = e.net.AddRoute(p.from, p.to, p.request)
 		e.routes[p] = r
 	}

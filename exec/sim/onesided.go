@@ -103,7 +103,7 @@ func (r *rank) put(in *tl.Instr) {
 		}
 		r.lend(in.A, &t)
 	}
-	t.route = r.routeTo(p, from)
+	t.route = r.routeTo(i, from)
 	start := r.starts(i, byPut, r.Clock+e.spec.DMA.Setup)
 	user := r.fly(&t, &f)
 	p.out++
@@ -143,7 +143,7 @@ func (r *rank) get(in *tl.Instr) {
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: tl.Drive(r.ctx).Line(), turn: r.turn,
 	}
 	f := effect{win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, start: call, flow: r.flow()}
-	ask, data := r.routesFrom(r.peers.at(i), node(e.m, s.Local))
+	ask, data := r.routesFrom(i, node(e.m, s.Local))
 	t.route = data
 	start := r.starts(i, byGet, r.Clock+e.spec.DMA.Setup)
 	user := r.fly(&t, &f)

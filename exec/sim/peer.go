@@ -17,15 +17,21 @@ type peer struct {
 	fenced  uint32    // fences before the latest operation there
 	path    pathID    // of the latest operation there
 	putPath pathID    // of the latest put there
-
-	// Paths, each from its first use on.
-	control noc.Route // from the PE to the peer's HBM
-	back    noc.Route // from the peer to the PE
-	tcm     noc.Route // from the PE's TCM to the peer's HBM
-	hbm     noc.Route // from the PE's HBM to the peer's HBM
-	ask     noc.Route // from the PE to the peer's HBM, for a request
-	data    noc.Route // from the peer's HBM to the PE's HBM
 }
+
+// peerPath is a path between a rank and a peer.
+type peerPath uint8
+
+const (
+	controlPath peerPath = iota // from the PE to the peer's HBM
+	backPath                    // from the peer to the PE
+	tcmPath                     // from the PE's TCM to the peer's HBM
+	hbmPath                     // from the PE's HBM to the peer's HBM
+	askPath                     // from the PE to the peer's HBM, for a request
+	dataPath                    // from the peer's HBM to the PE's HBM
+
+	peerPaths = iota
+)
 
 // pairTimes holds the times that all pairs of a class have in common.
 type pairTimes struct {
@@ -53,7 +59,8 @@ const (
 // peers is a table of peers by PE, without the cost of a map.
 type peers struct {
 	list   []peer
-	random []delays // of random schedules, by number; nil if there are none
+	random []delays               // of random schedules, by number; nil if there are none
+	paths  [][peerPaths]noc.Route // each from its first use on, by number; nil if the run is explained
 
 	slot []slot // by hash of the PE; a power of two of them
 	last int32  // the number found last
@@ -118,6 +125,9 @@ func (r *rank) peer(pe int32) int32 {
 	if e.opts.Seed != 0 {
 		r.peers.random = append(r.peers.random, delays{})
 	}
+	if e.opts.Causes == nil {
+		r.peers.paths = append(r.peers.paths, [peerPaths]noc.Route{})
+	}
 	return r.peers.add(peer{pe: pe, path: noPath, putPath: noPath, pair: e.pair(pe, r.seat)})
 }
 
@@ -152,10 +162,14 @@ func (r *rank) late(i int32) unit.Time {
 	return late
 }
 
-// path finds a path once and keeps it. Programs and tasks share those of the executor, because a PE
-// can have many of them.
-func (r *rank) path(kept *noc.Route, from, to machine.NodeID, request bool) noc.Route {
-	e := r.run.e
+// path finds a path once and keeps it, unless the run is explained. Programs and tasks share those
+// of the executor, because a PE can have many of them.
+func (r *rank) path(peer int32, which peerPath, from, to machine.NodeID) noc.Route {
+	e, request := r.run.e, which == askPath
+	if e.opts.Causes != nil {
+		return e.find(path{from, to, request})
+	}
+	kept := &r.peers.paths[peer][which]
 	switch {
 	case !kept.Empty():
 	case r.parent == nil:
@@ -168,24 +182,24 @@ func (r *rank) path(kept *noc.Route, from, to machine.NodeID, request bool) noc.
 
 // controlTo is the path of a control message to a peer.
 func (r *rank) controlTo(i int32) noc.Route {
-	p, m := r.peers.at(i), r.run.e.m
-	return r.path(&p.control, m.PE(int(r.seat)), m.HBM(int(p.pe)), false)
+	m := r.run.e.m
+	return r.path(i, controlPath, m.PE(int(r.seat)), m.HBM(int(r.peers.at(i).pe)))
 }
 
 // backFrom is the path of a reply from a peer.
 func (r *rank) backFrom(i int32) noc.Route {
-	p, m := r.peers.at(i), r.run.e.m
-	return r.path(&p.back, m.PE(int(p.pe)), m.PE(int(r.seat)), false)
+	m := r.run.e.m
+	return r.path(i, backPath, m.PE(int(r.peers.at(i).pe)), m.PE(int(r.seat)))
 }
 
 // routeTo is the path of a put from a memory to a peer's HBM.
-func (r *rank) routeTo(p *peer, from machine.NodeID) noc.Route {
+func (r *rank) routeTo(i int32, from machine.NodeID) noc.Route {
 	e := r.run.e
-	switch to := e.m.HBM(int(p.pe)); from {
+	switch to := e.m.HBM(int(r.peers.at(i).pe)); from {
 	case e.m.HBM(int(r.seat)):
-		return r.path(&p.hbm, from, to, false)
+		return r.path(i, hbmPath, from, to)
 	case e.m.TCM(int(r.seat)):
-		return r.path(&p.tcm, from, to, false)
+		return r.path(i, tcmPath, from, to)
 	default:
 		return e.route(from, to)
 	}
@@ -193,12 +207,12 @@ func (r *rank) routeTo(p *peer, from machine.NodeID) noc.Route {
 
 // routesFrom are the paths of a get from a peer's HBM into a memory: of the request, and of
 // the data.
-func (r *rank) routesFrom(p *peer, to machine.NodeID) (ask, data noc.Route) {
+func (r *rank) routesFrom(i int32, to machine.NodeID) (ask, data noc.Route) {
 	e := r.run.e
-	from, own := e.m.HBM(int(p.pe)), e.m.HBM(int(r.seat))
-	ask = r.path(&p.ask, e.m.PE(int(r.seat)), from, true)
+	from, own := e.m.HBM(int(r.peers.at(i).pe)), e.m.HBM(int(r.seat))
+	ask = r.path(i, askPath, e.m.PE(int(r.seat)), from)
 	if to != own {
 		return ask, e.route(from, to)
 	}
-	return ask, r.path(&p.data, from, own, false)
+	return ask, r.path(i, dataPath, from, own)
 }

@@ -102,8 +102,8 @@ func (r *rank) token(port int, at unit.Time) {
 	if x.ring.OnRecv {
 		read = -1 // its credit has gone
 	}
-	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: read, rx: s.in, token: part,
-		seq: q.Sent, bytes: part.Bytes(), at: at, line: s.line}
+	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: read, rx: s.in,
+		token: x.tokens.Put(&part), seq: q.Sent, bytes: part.Bytes(), at: at, line: s.line}
 	if x.history != nil {
 		r.accountSend(port, at)
 	}
@@ -156,7 +156,8 @@ func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	if x.causes != nil {
 		x.causes.Arrived(q.why.ring, t.bytes)
 	}
-	q.tokens[q.sizing.Slot(t.seq)] = t.token
+	q.tokens[q.sizing.Slot(t.seq)] = *x.tokens.At(t.token)
+	x.tokens.Drop(t.token)
 	if q.Arrive(q.slots, q.sizing, t.seq, now) == 0 {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"kernbench/des"
 	"kernbench/dtype"
 	"kernbench/hw/dma"
-	"kernbench/hw/ipcq"
 	"kernbench/hw/memory"
 	"kernbench/hw/noc"
 	"kernbench/machine"
@@ -18,33 +17,33 @@ import (
 
 func node(m *machine.Machine, a mem.Addr) machine.NodeID { return memory.Node(m, a) }
 
-// transfer is a message of a rank on the fabric.
+// transfer is a message of a rank on the fabric. There may be one for each pair of PEs at a time.
 type transfer struct {
 	kind  transferKind
 	port  uint8 // ring: of a token at its sender, of a fetched or copied slot at its receiver
+	rx    uint8 // ring of slot
+	seen  bool  // its arrival has been seen, or a time is set
 	typ   dtype.Type
 	rank  int32
 	cell  int32 // that it fills
 	gen   uint32
 	slot  int32 // ring slot that it reads, or -1
-	rx    uint8 // ring of that slot
-	seen  bool  // its arrival has been seen, or a time is set
 	turn  int32 // collective that it is part of, or 0
 	value tl.Value
 	off   int32 // first element within the value
 	n     int32
 	total int32
+	token uint32    // in run.tokens; 0: it carries none
+	seq   uint32    // of the token in its ring
+	side  uint32    // of one-sided communication: number of the effect. Of a store: 1 + that of the peer
+	rows  int32     // of a load or store: stretches of memory, pitch apart; 0: one
+	route noc.Route // of the data that a request asks for
 	addr  mem.Addr
 	bytes int64
-	route noc.Route // of the data that a request asks for
-	token ipcq.Token
-	seq   uint32 // of the token in its ring
-	pipe  *pipeline
-	at    unit.Time // when it was started
-	line  string
-	side  uint32 // of one-sided communication: number of the effect. Of a store: 1 + that of the peer
-	rows  int32  // of a load or store: stretches of memory, pitch apart; 0: one
 	pitch int64
+	at    unit.Time // when it was started
+	pipe  *pipeline
+	line  string
 }
 
 // becomes changes the kind of a transfer that goes on: from a request to its data, or to a reply.

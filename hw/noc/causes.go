@@ -33,9 +33,10 @@ type vacated struct {
 // Explain makes the fabric write causes to a log, until it is called with nil. Routes must not be
 // reserved meanwhile.
 func (n *Fabric) Explain(log *cause.Log) {
-	n.causes = nil
+	n.causes, n.shared = nil, nil
 	if log != nil {
 		n.causes = &causes{log: log, room: map[uint32][]vacated{}, latest: map[line]moment{}}
+		n.shared = &routes.Shared{}
 	}
 }
 

@@ -14,11 +14,13 @@ type Route = routes.Route
 type storedRoutes struct {
 	routes routes.Table
 	halves routes.Halves
-	found  []machine.Hop // the path found last
-	path   []routes.Hop  // the path stored last
+	shared *routes.Shared // of an explained run, which has a route for each pair of ranks; nil: routes share nothing
+	found  []machine.Hop  // the path found last
+	path   []routes.Hop   // the path stored last
 }
 
-// AddRoute stores the path between two nodes; request leaves out the far memory's port.
+// AddRoute stores the path between two nodes; request leaves out the far memory's port. An
+// explained run returns the same route each time.
 func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 	halves := !request && n.off&Halves == 0 && n.m.Apart(from, to)
 	if halves {
@@ -36,6 +38,14 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 	if halves {
 		return n.halves.Store(&n.routes, uint32(from), uint32(to), n.path, n.m.Half(n.found))
 	}
+	return n.add()
+}
+
+// add stores n.path.
+func (n *Fabric) add() Route {
+	if n.shared != nil {
+		return n.routes.AddShared(n.shared, n.path)
+	}
 	return n.routes.Add(n.path)
 }
 
@@ -43,7 +53,7 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 // leaves the fabric: a switch that copies or combines takes everything.
 func (n *Fabric) AddPath(path []machine.Hop) Route {
 	n.stored(path)
-	return n.routes.Add(n.path)
+	return n.add()
 }
 
 // stored finds the hops of a path: n.path, until it is called again.

@@ -1,0 +1,64 @@
+package routes
+
+// Invariant of this file: a route reads the same, hop by hop, however it is stored. Routes that end
+// alike share their ends, and routes that begin with the same hop share that. So a table has as
+// many hops as there are ways to each destination, and not as many as pairs of nodes need.
+
+// Shared finds stored ends again. The zero Shared is empty.
+type Shared struct {
+	index []uint32 // by hash of a hop and of what follows it: where in Table.Hops; 0: free; a power of two of them
+	used  int
+}
+
+// AddShared stores a path so that it shares what it can with those stored so before. It returns the
+// same route for the same path.
+func (t *Table) AddShared(s *Shared, path []Hop) Route {
+	if len(path) == 0 {
+		return Route{}
+	}
+	next := uint32(0)
+	for i := len(path) - 1; i > 0; i-- {
+		next = t.shared(s, path[i], next)
+	}
+	return Route{At: t.shared(s, path[0], 0), Then: next}
+}
+
+// shared returns where a hop is stored that another place follows; 0: none does.
+func (t *Table) shared(s *Shared, h Hop, next uint32) uint32 {
+	behind := end
+	if next != 0 {
+		behind = jump | Hop(next)
+	}
+	if 4*s.used >= 3*len(s.index) {
+		t.rehash(s)
+	}
+	at := s.probe(t, h, behind)
+	if *at == 0 {
+		*at = uint32(len(t.Hops))
+		s.used++
+		t.Hops = append(t.Hops, h, behind)
+	}
+	return *at
+}
+
+// probe returns the entry of a hop and of what follows it, or the free one where it belongs.
+func (s *Shared) probe(t *Table, h, behind Hop) *uint32 {
+	mask := uint64(len(s.index) - 1)
+	k := (uint64(h)<<32 | uint64(behind)) * 0x9e3779b97f4a7c15
+	for k ^= k >> 32; ; k++ {
+		if at := &s.index[k&mask]; *at == 0 || t.Hops[*at] == h && t.Hops[*at+1] == behind {
+			return at
+		}
+	}
+}
+
+// rehash makes the index twice as large.
+func (t *Table) rehash(s *Shared) {
+	old := s.index
+	s.index = make([]uint32, max(256, 2*len(old)))
+	for _, at := range old {
+		if at != 0 {
+			*s.probe(t, t.Hops[at], t.Hops[at+1]) = at
+		}
+	}
+}

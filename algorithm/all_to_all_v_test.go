@@ -24,8 +24,8 @@ type exchanges struct {
 	pieces [][]int   // Args.Ints of the parts in which each call is performed; nil: at once
 }
 
-// of is what a rank sends to each in a call, or what it gets from each: where the blocks lie,
-// with a space after each, and after the blocks of the calls before.
+// of is what a rank sends to each rank in a call, or what it gets from each. Blocks are separated
+// by a space, and lie after the blocks of earlier calls.
 func (x *exchanges) blocks(call, rank int, sends bool) []mem.Chunk {
 	var bs []mem.Chunk
 	lo := 0
@@ -109,8 +109,8 @@ func (x *exchanges) run(t *testing.T, seed uint64) error {
 	return nil
 }
 
-// matrices are counts for a world of ranks: those that are all the same, none, one pair that
-// has a hundred times more than a slot, a rank that gets nothing, and random ones.
+// matrices are counts for a world of ranks. They are all equal, or none, or random. In some, one
+// pair has a hundred times more than a slot, or a rank gets nothing.
 func matrices(world int, rng *rand.Rand) map[string][][]int {
 	fill := func(f func(r, d int) int) [][]int {
 		m := make([][]int, world)
@@ -155,8 +155,8 @@ func ways(world int) map[string]exchanges {
 	return all
 }
 
-// Whatever the counts, everything arrives once, no rank waits for ever, and no slot is filled
-// before it was emptied: by calls one after the other on one window.
+// For all counts, everything arrives once, no rank waits forever, and no slot is filled before it
+// was emptied. Calls follow one another on one window.
 func TestAllToAllV(t *testing.T) {
 	for _, world := range []int{1, 2, 3, 4, 6} {
 		rng := rand.New(rand.NewPCG(uint64(world), 7))

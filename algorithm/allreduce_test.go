@@ -14,9 +14,9 @@ import (
 	"kernbench/topology"
 )
 
-// allReduces lists what is known of the all-reduces on rings beyond their result, besides
-// those that TestTraffic and TestSingleSlot have: messages and elements that cross in all, for
-// a world of ranks with n elements each.
+// allReduces lists the known properties of the all-reduces on rings beyond their result, without
+// those of TestTraffic and TestSingleSlot. They are the messages and elements that cross in all,
+// for a world of ranks with n elements each.
 var allReduces = []struct {
 	a        *algorithm.Algorithm
 	messages func(world int, g topology.Grid) int

@@ -2,8 +2,8 @@ package algorithm
 
 import "kernbench/tl"
 
-// bidirectionalRingAllReduce runs two rings in opposite directions at once, each with one half
-// of the vector: each is a reduce-scatter and an all-gather of its half in N chunks.
+// bidirectionalRingAllReduce runs two rings in opposite directions at once, each with one half of
+// the vector. Each is a reduce-scatter and an all-gather of its half in N chunks.
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func bidirectionalRingAllReduce(c *tl.Context, a tl.Args) {

@@ -7,10 +7,10 @@ import "kernbench/tl"
 // distances is a third less than on a hypercube, and fewer bytes cross between groups of
 // neighbours.
 //
-// With the far partners first, both sides of an exchange have sums of equally many ranks, and all
-// ranks of such a sum have the same bits. So all ranks end with the same bits. That would not hold
-// with the near ones first: of 8 ranks, 0 would have the sum with 1, 6 and 7, and 1 that with 0, 2
-// and 3.
+// With the far partners first, both sides of an exchange have sums of equally many ranks. All ranks
+// of such a sum have the same bits. So all ranks end with the same bits. That would not hold with
+// the near ones first. Of 8 ranks, 0 would have the sum with 1, 6 and 7, and 1 that with 0, 2 and
+// 3.
 //
 // This form is for short vectors. The form for long ones, a reduce-scatter and an all-gather along
 // the same butterfly, is swing_allreduce.

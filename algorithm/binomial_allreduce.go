@@ -6,10 +6,10 @@ import (
 	"kernbench/tl"
 )
 
-// binomialAllReduce reduces to rank 0 along a binomial tree, and broadcasts back along it.
-// The tree lies in a hypercube: a rank's parent is its neighbour in the dimension of the
-// lowest bit of its number that is set, and its children are those in the dimensions below.
-// Children with small subtrees are ready first, and answered last.
+// binomialAllReduce reduces to rank 0 along a binomial tree, and broadcasts back along it. The tree
+// lies in a hypercube. A rank's parent is its neighbour in the dimension of the lowest bit set in
+// its number. Its children are those in the dimensions below. Children with small subtrees are
+// ready first, and answered last.
 //
 // Each direction carries one message of a segment, so one slot is enough.
 func binomialAllReduce(c *tl.Context, a tl.Args) {

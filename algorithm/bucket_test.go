@@ -12,8 +12,7 @@ import (
 )
 
 // TestBuckets: on machines of one to four levels all is reduced and gathered, also where chunks are
-// empty and where rings have unequal lengths, and a rank sends what each ring of its levels
-// carries.
+// empty and where rings have unequal lengths. A rank sends what each ring of its levels carries.
 func TestBuckets(t *testing.T) {
 	for _, a := range []*algorithm.Algorithm{algorithm.BucketAllReduce, algorithm.HierarchicalRingAllReduce,
 		algorithm.HierarchicalPipelinedAllReduce} {

@@ -43,8 +43,8 @@ func gatherRound(rs ...*circle) {
 	})
 }
 
-// reduceRound adds up what all ranks have in part k, on the way from rank k+1 round to rank k,
-// which is given tile after tile of the sum.
+// reduceRound adds up what all ranks have in part k, on the way from rank k+1 around to rank k.
+// Rank k gets the sum tile by tile.
 func reduceRound(op tl.ReduceOp, take func(r *circle, i int, sum tl.Tensor), rs ...*circle) {
 	eachTile(rs, func(r *circle, i int) {
 		r.hand = r.c.Load(r.tile((r.me+r.n-1)%r.n, i))

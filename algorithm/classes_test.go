@@ -44,8 +44,8 @@ func recordable(t *testing.T, a *algorithm.Algorithm) bool {
 	return ok && record(t, s.launch(a, g)) != nil
 }
 
-// TestRecordable: all algorithms without a window can be replayed but three, which receive into
-// memory; those with a window cannot, but four that use only their own part of it.
+// TestRecordable: all algorithms without a window can be replayed, except three, which receive into
+// memory. Those with a window cannot, except four that use only their own part of it.
 func TestRecordable(t *testing.T) {
 	receive := []*algorithm.Algorithm{algorithm.HypercubeExchange, algorithm.RecursiveDoublingAllGather,
 		algorithm.ScatterAllGatherBroadcast}

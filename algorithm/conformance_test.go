@@ -66,8 +66,8 @@ func someGrid(t *testing.T, a *algorithm.Algorithm, world int) topology.Grid {
 	return gs[len(gs)/2]
 }
 
-// inputs are small numbers without exact partners, so that a lost or doubled contribution
-// changes a sum; integers stay small enough to be exact in every type.
+// inputs are small numbers without exact partners, so that a lost or doubled contribution changes a
+// sum. Integers are small enough to be exact in every type.
 func inputs(world, n int, t dtype.Type, op tl.ReduceOp) [][]float64 {
 	rng := rand.New(rand.NewPCG(uint64(world), uint64(n)))
 	in := make([][]float64, world)
@@ -173,8 +173,8 @@ func outElems(co *collective.Collective, c collective.Call) []int {
 	return ns
 }
 
-// places says where results of a run may lie: in the place of the contributions, which is
-// all that some kernels on rings know, and apart from them.
+// places are where results of a run may be. They are in the place of the contributions, which is
+// all that some kernels on rings support, or out of place.
 func places(t *testing.T, a *algorithm.Algorithm, x run) (apart []bool) {
 	if a.Window == nil && (a.Collective == "all_reduce" || a.Collective == "shift") {
 		return []bool{false}

@@ -59,8 +59,9 @@ func hops(world int) int {
 	return n
 }
 
-// gathered is the elements that pass when halves of halves of n come together at rank 0: who keeps
-// the second half in dimension k sends it, when it has gathered those of its dimensions above.
+// gathered is the elements that pass when halves of halves of n come together at rank 0. The rank
+// that keeps the second half in dimension k sends it, when it has gathered those of its dimensions
+// above.
 func gathered(n, k, dims int) int {
 	if k == dims {
 		return 0
@@ -69,8 +70,8 @@ func gathered(n, k, dims int) int {
 	return n - lower + gathered(lower, k+1, dims) + gathered(n-lower, k+1, dims)
 }
 
-// What passes through rings are the messages and bytes of the published costs, all ranks
-// together, on every number of ranks: p of them, with a block of b bytes for each in a vector.
+// The messages and bytes that pass through rings are those of the published costs, over all ranks,
+// for every number of ranks. p is the number of ranks; a vector has a block of b bytes for each.
 func TestMessageCounts(t *testing.T) {
 	const size = 4
 	rounds := func(p int) int { return bits.Len(uint(p - 1)) } // log2, rounded up

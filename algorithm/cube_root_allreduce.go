@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// cubeRootAllReduce reduces whole vectors level by level to a root: the first PE of a cube adds up
+// cubeRootAllReduce reduces whole vectors level by level to a root. The first PE of a cube adds up
 // the vectors of its cube, and the first cube's root those of all cubes. The result returns on the
 // same path. Levels are those of hierarchicalAllReduce, and take the same numbers.
 //

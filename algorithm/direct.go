@@ -61,8 +61,8 @@ const (
 	tileToOthers = 32 << 10
 )
 
-// pieceToEach is how much of a tile is stored to one of several ranks before the next gets as
-// much: the way out of a PE has room for one of each.
+// pieceToEach is how much of a tile is stored to one of several ranks before the next gets as much.
+// The exit of a PE has space for one of each.
 const pieceToEach = 8 << 10
 
 // loadsAhead is the number of loads under way: the usual size of a PE's DMA queue.

@@ -11,11 +11,11 @@ import (
 // Nearly every rank is a leaf of one of them, so both together use the links in both directions. A
 // half is sent in chunks, so that all levels of a tree work at the same time.
 //
-// In round i a leaf sends chunk i up. Each level takes a round, so that a rank which is d
-// below the root passes chunk i up in round i+h-d, and hands its sum down in round i+h+d, for
-// a common height h. All that a rank waits for happens in an earlier round, or in the same one
-// nearer to the root, or to the leaves: with n_slots of at least 2 no rank waits for ever. With
-// one slot a rank that sends up may hold up a parent that sends down.
+// In round i a leaf sends chunk i up. Each level takes a round, for a common height h. A rank which
+// is d below the root passes chunk i up in round i+h-d. It hands the sum down in round i+h+d. All
+// that a rank waits for happens in an earlier round, or in the same one nearer to the root, or to
+// the leaves. So with n_slots of at least 2 no rank waits forever. With one slot a rank that sends
+// up may hold up a parent that sends down.
 func doubleTreeAllReduce(c *tl.Context, a tl.Args) {
 	height := bits.Len(uint(c.WorldSize()))
 	var trees [2]chunkedTree

@@ -6,12 +6,12 @@ import (
 )
 
 // doubleTreeBroadcast sends one half of the vector down each of two binary trees over the ranks
-// below the root. A rank hands on what it gets in one of them and is a leaf of the other, so that
-// each sends what it receives, at the most, and the root sends the vector once.
+// below the root. A rank forwards what it gets in one of them and is a leaf of the other. So each
+// sends at most what it receives, and the root sends the vector once.
 //
-// A half goes in chunks, so that all levels work at the same time: a rank that is d below the root
-// passes chunk i on in round i+d, which its parent has sent in the round before. So no rank waits
-// for ever with n_slots of at least 2, as a rank sends on while it holds the slot that it received
+// A half goes in chunks, so that all levels work at the same time. A rank that is d below the root
+// forwards chunk i in round i+d, which its parent has sent in the previous round. So no rank waits
+// forever with n_slots of at least 2, as a rank forwards while it holds the slot that it received
 // into.
 func doubleTreeBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()

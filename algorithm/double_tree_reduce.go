@@ -4,7 +4,7 @@ import "kernbench/tl"
 
 // doubleTreeReduce is doubleTreeBroadcast backwards: sums of one half of the vector come up each of
 // the two trees, chunk by chunk. A rank that is d below the root passes chunk i up in round
-// i+height-d, in which it has what its children have sent in the round before.
+// i+height-d. Its children have sent their part in the previous round.
 func doubleTreeReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	mine := a.Shard(me)

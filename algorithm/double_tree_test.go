@@ -21,8 +21,8 @@ func doubleTree(world, n, chunk, slots int) (*kerneltest.Outcome, error) {
 	})
 }
 
-// However many chunks there are, two slots are enough, each chunk crosses each edge of its
-// tree once in either direction, and the result is that of all.
+// For any number of chunks, two slots are enough, and each chunk crosses each edge of its tree once
+// in either direction. The result is that of all.
 func TestDoubleTreeInChunks(t *testing.T) {
 	for _, world := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32} {
 		for _, chunk := range []int{100, 26, 17, 7, 1} {

@@ -3,9 +3,9 @@ package algorithm
 import "kernbench/tl"
 
 // halvingDoublingAllReduce is a reduce-scatter by recursive halving and an all-gather by recursive
-// doubling on a hypercube. In the first phase two neighbours in dimension k, which hold sums of the
-// same part of the vector, each send one half of it and continue with the other. In the second
-// phase they exchange their parts again, in the reverse order.
+// doubling on a hypercube. In the first phase two neighbours in dimension k hold sums of the same
+// part of the vector. Each sends one half of it and continues with the other. In the second phase
+// they exchange their parts again, in the reverse order.
 func halvingDoublingAllReduce(c *tl.Context, a tl.Args) {
 	folded(c, a, func(out tl.Ref, sum tl.Tensor, dims int) {
 		halveAndDouble(c, a.Op, dims, &halving{
@@ -29,8 +29,8 @@ type halving struct {
 
 // halveAndDouble processes several vectors in parallel.
 //
-// Each direction carries two messages, and the first one's slot is held until the second is
-// taken: n_slots must be at least 2, unless parts are longer than a slot.
+// Each direction carries two messages, and the first one's slot is held until the second is taken.
+// So n_slots must be at least 2, unless parts are longer than a slot.
 func halveAndDouble(c *tl.Context, op tl.ReduceOp, dims int, vs ...*halving) {
 	for k := range dims {
 		for _, v := range vs {

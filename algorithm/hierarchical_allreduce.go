@@ -10,11 +10,11 @@ import (
 	"kernbench/tl"
 )
 
-// hierarchicalAllReduce follows the levels of the machine: a reduce-scatter on a ring of the
-// PEs of a cube, after which each of them has a part of its cube's sum; an all-reduce of each
-// part on a ring of those PEs of all cubes that have it; and an all-gather in the cube. So all
-// PEs work all the time, and what leaves a cube does so from all of them at once, each with
-// one part. Between the levels a rank waits for its neighbours only.
+// hierarchicalAllReduce follows the levels of the machine. First comes a reduce-scatter on a ring
+// of the PEs of a cube, after which each has a part of the cube's sum. Then comes an all-reduce of
+// each part on a ring of those PEs of all cubes that have it, and an all-gather in the cube. So all
+// PEs work all the time, and what leaves a cube does so from all of them at once, each with one
+// part. Between the levels a rank waits for its neighbours only.
 //
 // There may be other levels. A number is the count of one level's parts in a part of the next, from
 // the PEs on; the last level is the rest. 8, 16 are cubes of 8 PEs and packages of 16 cubes. The
@@ -67,9 +67,9 @@ func gcd(a, b int) int {
 	return a
 }
 
-// levelRings are the rings that this rank stands in, one in each level, on the chunk that the
-// level below leaves it with. Each has a row of the signals, which counts its rounds: rows for all
-// of them would take more memory in a large machine than the data.
+// levelRings are the rings that this rank stands in, one in each level, on the chunk that the level
+// below leaves it with. Each has a row of the signals, which counts its rounds. Rows for all of
+// them would take more memory than the data in a large machine.
 func levelRings(whole *ring, widths []int) []*ring {
 	var rings []*ring
 	part, stride := whole.data, 1

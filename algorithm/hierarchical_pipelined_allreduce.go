@@ -7,9 +7,9 @@ import (
 )
 
 // hierarchicalPipelinedAllReduce is hierarchicalRingAllReduce with all levels at work at the same
-// time: the vector goes in parts, one behind the other, each a level behind the one before it. On
-// the way out, where it is reduced, a part goes east round the rings, and on the way back, where it
-// is gathered, west, so that no two parts ever share a direction of a level.
+// time. The vector goes in parts, one after the other, each a level behind the previous part. While
+// it is reduced, on the way out, a part goes east around the rings. While it is gathered, on the
+// way back, it goes west. So no two parts ever share a direction of a level.
 //
 // A rank sends while it still holds the slot that it received into, so n_slots must be at least 2.
 func hierarchicalPipelinedAllReduce(c *tl.Context, a tl.Args) {
@@ -52,9 +52,9 @@ func levelParts(a *tl.Args, dims []levelCircle) []*bucketPart {
 	return parts
 }
 
-// countLevelParts is the number of parts: with P of them and D levels a vector of M bytes takes
-// 2D+P-1 rounds of alpha + beta M/(n P), n being what a part is cut in on the innermost level,
-// which is least for P = sqrt((2D-1) beta M/(n alpha)).
+// countLevelParts is the number of parts. With P of them and D levels a vector of M bytes takes
+// 2D+P-1 rounds of alpha + beta M/(n P). n is the number of pieces of a part on the innermost
+// level. The time is least for P = sqrt((2D-1) beta M/(n alpha)).
 func countLevelParts(a *tl.Args, dims []levelCircle) int {
 	latency := float64(max(a.LatencyBytes, 1))
 	bytes := float64(a.NElem) * float64(a.DType.Size()) / float64(dims[0].n)

@@ -6,10 +6,10 @@ import (
 	"kernbench/tl"
 )
 
-// hierarchicalReduceScatter is the way up of hierarchicalDirectAllReduce: in a cube every PE reads
-// and adds up what all PEs of it have for the PEs of its place in all cubes, and then, out of the
-// copies of these, its own chunk. So what leaves a cube is summed up, and leaves it from all PEs at
-// once. Levels are those of hierarchicalAllReduce, and take the same numbers.
+// hierarchicalReduceScatter is the first half of hierarchicalDirectAllReduce. In a cube every PE
+// reads and adds up what all PEs of the cube have for the PEs of its place in all cubes. Then it
+// reads and adds up its own chunk from their copies. So what leaves a cube is summed up, and leaves
+// it from all PEs at once. Levels are those of hierarchicalAllReduce, and take the same numbers.
 //
 // A rank adds to what only it reads until all of the next level have come.
 func hierarchicalReduceScatter(c *tl.Context, a tl.Args) {

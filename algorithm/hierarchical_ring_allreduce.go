@@ -4,9 +4,9 @@ import "kernbench/tl"
 
 // hierarchicalRingAllReduce follows the levels of the machine on rings, from those of ranks that
 // lie next to each other on: PEs of a cube, cubes of a row, rows, packages. On each level every
-// rank reduces its part of what the level below has left it, so that all work all the time and what
-// leaves a cube does so from all of its PEs at once, each with a part of its own; and so the levels
-// back. One half of the vector goes east on all rings, the other west.
+// rank reduces the part that the level below has left it. So all ranks work all the time, and a
+// cube sends from all of its PEs at once, each its own part. The levels are then traversed in
+// reverse. One half of the vector goes east on all rings, the other west.
 //
 // A rank sends while it still holds the slot that it received into, so n_slots must be at least 2.
 func hierarchicalRingAllReduce(c *tl.Context, a tl.Args) {

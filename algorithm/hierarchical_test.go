@@ -146,8 +146,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// A level of w moves 2(w-1)/w of the part that the level below leaves, and so all levels
-// together what one ring does, in far fewer puts.
+// A level of w moves 2(w-1)/w of the part that the level below leaves. So all levels together move
+// what one ring does, in far fewer puts.
 func TestHierarchicalTraffic(t *testing.T) {
 	const perRank = 16
 	for _, l := range levels {

@@ -2,9 +2,9 @@ package algorithm
 
 import "kernbench/tl"
 
-// levelOrder is the order in which the blocks of all ranks lie in memory for those who go level by
-// level: by the place in the innermost group first, so that the ranks with one place in their
-// groups, whose blocks go across together, follow one another.
+// levelOrder is the order of the blocks of all ranks in memory for algorithms that go level by
+// level. The place in the innermost group comes first. So the blocks of ranks with the same place
+// in their groups, which cross together, are consecutive.
 type levelOrder struct {
 	widths []int
 	start  []int // where the block at a place begins, and where all end

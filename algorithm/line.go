@@ -4,8 +4,8 @@ import (
 	"kernbench/tl"
 )
 
-// line is a vector that n ranks in a line reduce and gather, in n chunks: chunk k comes
-// together at rank k, from both ends, and goes back to both.
+// line is a vector that n ranks in a line reduce and gather, in n chunks. Chunk k is summed at rank
+// k, from both ends, and goes back to both.
 type line struct {
 	c           *tl.Context
 	op          tl.ReduceOp
@@ -41,9 +41,9 @@ func (l *line) tile(part func(k int) tl.Ref, i int) *line {
 
 func (l *line) mine() tl.Ref { return l.chunk(l.me) }
 
-// reduce takes n-1 steps. Those chunks go first that have the longest way, so that each is
-// passed on in the step after the one in which it came, and both directions are busy alike. Who
-// has the part of the sum then frees it.
+// reduce takes n-1 steps. Chunks with the longest way go first. So each is forwarded in the step
+// after its arrival, and both directions are equally busy. Who has the part of the sum then frees
+// it.
 func (l *line) reduce() {
 	l.hold(l.own(l.me))
 	for step := range l.n - 1 {
@@ -52,8 +52,8 @@ func (l *line) reduce() {
 	}
 }
 
-// pass adds what this rank brings to chunk k to what comes, if another rank is behind it, and
-// sends it on, if its place is beyond.
+// pass adds this rank's contribution to chunk k to the received sum, if there is one. It forwards
+// the result, if the chunk's place is beyond.
 func (l *line) pass(k int, to, from tl.Dir, beyond func(k int) bool, comes bool) {
 	switch {
 	case k == l.me && comes:

@@ -2,9 +2,9 @@ package algorithm
 
 import "kernbench/tl"
 
-// meshAllReduce reduces every row of a w x h mesh into its westmost rank, the west column into its
-// northmost, and sends the result back on the same paths. A rank without a neighbour in a direction
-// is at the rim, so the kernel need not know w and h.
+// meshAllReduce reduces every row of a w x h mesh into its westmost rank, and the west column into
+// its northmost. It sends the result back on the same paths. A rank without a neighbour in a
+// direction is at the rim, so the kernel need not know w and h.
 func meshAllReduce(c *tl.Context, a tl.Args) {
 	has := func(d tl.Dir) bool { _, ok := c.Neighbor(d); return ok }
 	for mine, out := range segments(&a, c.Rank(), 1) {

@@ -2,10 +2,9 @@ package algorithm
 
 import "kernbench/tl"
 
-// meshAllReduceChunked is a reduce-scatter along the rows of a mesh, an all-reduce of what each
-// rank has then along the columns, and an all-gather along the rows. A row has no way round:
-// a chunk comes to its rank from both ends at once, which takes as many steps as a ring, and as
-// many bytes.
+// meshAllReduceChunked is a reduce-scatter along the rows of a mesh, an all-reduce of the parts
+// along the columns, and an all-gather along the rows. A row does not wrap. A chunk comes to its
+// rank from both ends at once, which takes as many steps as a ring, and as many bytes.
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func meshAllReduceChunked(c *tl.Context, a tl.Args) {
@@ -25,8 +24,8 @@ func meshAllReduceChunked(c *tl.Context, a tl.Args) {
 	}
 }
 
-// meshPlace is a rank's column and row, and their numbers: a neighbour in the south or in the
-// north is a whole row away, and where there is none there is one row.
+// meshPlace is a rank's column and row, and their numbers. A neighbour in the south or in the north
+// is a whole row away; without one there is one row.
 func meshPlace(c *tl.Context) (x, y, w, h int) {
 	n := c.WorldSize()
 	w = n

@@ -2,9 +2,9 @@ package algorithm
 
 import "kernbench/tl"
 
-// meshCenterAllReduce is meshAllReduce with its root in the middle: rows are reduced from both
-// ends to the column in the middle, that column from both ends to the rank in its middle, and
-// the result goes back the same ways. Vectors go whole, from one rank to the next.
+// meshCenterAllReduce is meshAllReduce with its root in the middle. Rows are reduced from both ends
+// to the column in the middle, and that column from both ends to its middle rank. The result
+// returns on the same paths. Vectors go whole, from one rank to the next.
 //
 // With one rank per cube it is the published algorithm of this machine, which leaves the other PEs
 // of a cube idle. It takes 8 hops on a mesh of 4 x 4, and 12 with a root in the corner.
@@ -23,8 +23,8 @@ func meshCenterAllReduce(c *tl.Context, a tl.Args) {
 	}
 }
 
-// toCenter adds up what the ranks of a line have at rank n/2 of it, which does what is to be
-// done with the sum, and hands what they have then back to all.
+// toCenter adds up what the ranks of a line have at rank n/2 of it. That rank processes the sum,
+// and sends the result back to all.
 func toCenter(c *tl.Context, op tl.ReduceOp, acc *tl.Tensor, me, n int, ahead, back tl.Dir, atCenter func()) {
 	center := n / 2
 	fromBack, fromAhead := me > 0 && me <= center, me < n-1 && me >= center

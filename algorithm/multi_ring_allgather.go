@@ -4,7 +4,7 @@ import "kernbench/tl"
 
 // multiRingAllGather keeps all four directions of a torus busy: a quarter of each vector goes round
 // each. Two quarters go along the rows first, one in each direction, and then, one vector of the
-// row after the other, along the columns; the other two go along the columns first.
+// row after the other, along the columns. The other two go along the columns first.
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func multiRingAllGather(c *tl.Context, a tl.Args) {

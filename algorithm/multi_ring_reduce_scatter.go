@@ -6,10 +6,9 @@ import (
 	"kernbench/tl"
 )
 
-// multiRingReduceScatter is multiRingAllGather backwards: two quarters of each chunk come together
-// along the columns first, one chunk of the row after the other, and then along the rows; the
-// other two come together along the rows first. What the first dimension leaves is kept in staging
-// memory.
+// multiRingReduceScatter is multiRingAllGather in reverse. Two quarters of each chunk are summed
+// along the columns first, one chunk of the row after the other, and then along the rows. The other
+// two are summed along the rows first. What the first dimension leaves is kept in staging memory.
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func multiRingReduceScatter(c *tl.Context, a tl.Args) {
@@ -32,8 +31,8 @@ func multiRingReduceScatter(c *tl.Context, a tl.Args) {
 	}, t.y, t.x, tl.East, tl.West, tl.South, tl.North)...)
 }
 
-// sums is the place in staging memory of a quarter's sum: the i-th of the own row, or of the own
-// column for the last two quarters.
+// sums is the place in staging memory of a quarter's sum. It is the i-th of the own row, or of the
+// own column for the last two quarters.
 func (t torus) sums(c *tl.Context, a tl.Args) func(q, i int) tl.Ref {
 	n := c.WorldSize()
 	size := quarterOf(brought(a, n), n)

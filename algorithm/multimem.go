@@ -20,7 +20,7 @@ type transfer struct {
 	store func(t tl.Tensor)
 }
 
-// stream is a list of transfers, in their order, and how many loads of it are under way while the
+// stream is a list of transfers, in their order. It has the number of loads under way while the
 // store of the first waits for its data.
 type stream struct {
 	all   []transfer
@@ -93,8 +93,8 @@ func summing(c *tl.Context, op tl.ReduceOp, of tl.Sym, store func(part tl.Sym, t
 	return l
 }
 
-// pieceBytes is the size from which a vector is worth two pieces: what a link carries while ranks
-// meet, times what it carries while a piece is staged.
+// pieceBytes is the size from which a vector is cut into two pieces. It is what a link carries
+// while ranks synchronize, times what it carries while a piece is staged.
 const pieceBytes = 8 << 20
 
 // nvlsPieces is the number of pieces of a vector: their number and their size grow alike.

@@ -6,9 +6,9 @@ import (
 	"kernbench/tl"
 )
 
-// nvlsAllReduce lets the switch do the work: of each piece every rank loads its own chunk, which
-// the switch combines from all copies, and stores the result, which the switch copies to all. A
-// rank sends M (1 + 1/N) bytes and receives as many.
+// nvlsAllReduce lets the switch do the work. Of each piece every rank loads its own chunk, which
+// the switch combines from all copies. It stores the result, which the switch copies to all. A rank
+// sends M (1 + 1/N) bytes and receives as many.
 func nvlsAllReduce(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, a.NElem)

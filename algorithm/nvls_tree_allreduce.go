@@ -11,22 +11,22 @@ import (
 
 // nvlsTreeAllReduce is for nodes of L ranks that a switch joins which reduces and copies. A vector
 // is cut into pieces, and a piece into a slice for each place in a node. The rank of a place loads
-// its slice of all ranks of the node, which the switch combines; the ranks with that place in all
-// nodes add up their slices on trees, by puts; and each stores the result to all ranks of its node
-// at once. Half of a slice takes one tree over the nodes, half another, in which leaves and inner
+// its slice of all ranks of the node, which the switch combines. The ranks with that place in all
+// nodes add up their slices on trees, by puts. Each stores the result to all ranks of its node at
+// once. Half of a slice takes one tree over the nodes, half another, in which leaves and inner
 // nodes are exchanged.
 //
-// Piece k is staged in the window in step k-1. With T the height of the trees and D the depth of
-// the own node in one, it is combined and passed up in step k + lag (T-D), and the result passed
-// down in step k + lag (T+D); the root does both at once. A step later it is taken out of the
-// window. What a rank waits for happens in an earlier step, so that no rank waits for ever. The
+// Piece k is staged in the window in step k-1. T is the height of the trees and D the depth of the
+// own node in one. The piece is combined and passed up in step k + lag (T-D), and the result is
+// passed down in step k + lag (T+D). The root does both at once. A step later it is taken out of
+// the window. What a rank waits for happens in an earlier step, so that no rank waits for ever. The
 // ranks of a node meet at the beginning of a step if they need what others have done since they
 // last met.
 //
 // Parts that come from other nodes lie in slots, which serve one piece after the other. A rank puts
-// into a slot of its parent again when it has had the result of the piece before, for which the
-// parent has read the slot. The parent puts into a slot of the rank again when the rank has sent a
-// later piece up, before which it has read the slot.
+// into a slot of its parent again when it has the result of the previous piece. The parent has read
+// the slot for it. The parent puts into a slot of the rank again when the rank has sent a later
+// piece up. Before that the rank has read the slot.
 func nvlsTreeAllReduce(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
 	if width == c.WorldSize() {
@@ -158,8 +158,8 @@ func newNodeTree(c *tl.Context, a tl.Args, width, pieces int) *nodeTree {
 // turns is the number of pieces that have slots of their own.
 func (t *nodeTree) turns() int { return slotsInTurn(t.pieces, t.height) }
 
-// meetFor meets the node in a step if it needs what others have done: staged a piece that is
-// combined now, or stored one that is taken now.
+// meetFor synchronizes the node in a step if the rank needs the work of others. They have staged a
+// piece that is combined now, or stored one that is taken now.
 func (t *nodeTree) meetFor(step int) {
 	need := step - t.taken // this piece was stored in the step before
 	if need >= 0 && need < t.pieces {

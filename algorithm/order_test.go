@@ -13,8 +13,8 @@ import (
 	"kernbench/kerneltest"
 )
 
-// In floating point the order of the additions is part of the result: along rings and chains, and
-// with one partner after the other, each rank adds in one that can be told.
+// In floating point the order of the additions is part of the result. Along rings and chains, and
+// with one partner after the other, each rank adds in a known order.
 func TestReductionOrder(t *testing.T) {
 	const n, root = 61, 1 // uneven chunks
 	tests := []struct {

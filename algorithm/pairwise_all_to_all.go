@@ -7,7 +7,7 @@ import (
 )
 
 // pairwiseAllToAll takes N-1 steps. In step i a rank puts its block for the rank i further on into
-// its slot there, and waits for the block of the rank i before. So no rank gets two blocks at a
+// its slot there. It waits for the block of the rank i before. So no rank gets two blocks at a
 // time. Blocks are copied out at the end, when they may overwrite the contribution.
 func pairwiseAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()

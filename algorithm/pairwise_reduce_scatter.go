@@ -6,9 +6,9 @@ import (
 	"kernbench/tl"
 )
 
-// pairwiseReduceScatter takes N-1 steps, in each of which every rank has one partner to send to
-// and one to take from: in step i a rank puts the chunk of the rank i further on into its slot
-// there, and adds the one that the rank i before has put here. Nothing is handed on, so that each
+// pairwiseReduceScatter takes N-1 steps. In each of them every rank has one partner to send to and
+// one to receive from. In step i a rank puts the chunk of the rank i further on into its slot
+// there. It adds the chunk that the rank i before has put here. Nothing is handed on, so that each
 // contribution crosses once, whatever the number of ranks.
 func pairwiseReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()

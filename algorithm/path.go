@@ -17,8 +17,8 @@ type Path struct {
 	Stages int // in the formula for pieces; 0: the algorithm is not Pipelined
 }
 
-// Piece returns the length in bytes of the pieces that a launch sends along the path, on PEs with
-// so much scratch memory, or 0 if it is unknown.
+// Piece returns the length in bytes of the pieces that a launch sends along the path. It depends on
+// the scratch memory of the PEs, and is 0 if it is unknown.
 func (w Path) Piece(a tl.Args, scratch int64) int64 {
 	n := a.NElem / w.Parts
 	if w.Stages == 0 || n == 0 {

@@ -8,8 +8,8 @@ import (
 	"kernbench/tl"
 )
 
-// TestPiecesFollowLatency: where a hop takes as long as megabytes on a link, pieces are as long as
-// a sixteenth of scratch memory has room for, and not a tile.
+// TestPiecesFollowLatency: where a hop takes as long as megabytes on a link, pieces are a sixteenth
+// of scratch memory long, and not a tile.
 func TestPiecesFollowLatency(t *testing.T) {
 	a := tl.Args{NElem: 16 << 20, DType: dtype.F32, LatencyBytes: 2 << 20}
 	w := algorithm.DoubleTreeAllReduce.Path(8, 0)

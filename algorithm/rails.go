@@ -7,15 +7,15 @@ import (
 
 // This file is shared by the kernels for nodes whose ranks at one place are joined by a rail:
 // rail_*. A vector is cut into pieces. A piece goes over the rail as tiles, each a put with a
-// signal, into a slot of the window that is only for this piece. So no rank waits for a free slot,
-// and the links of the node carry one piece while the rails carry another. The signals of a piece
-// count its tiles.
+// signal. Its slot of the window is only for this piece. So no rank waits for a free slot, and the
+// links of the node carry one piece while the rails carry another. The signals of a piece count its
+// tiles.
 
 const (
 	railLag    = 6  // pieces between two stages
 	railPieces = 32 // at most
 
-	// railPiece is the length of a piece unless the launch says one: on a rail of 50 GB/s it takes
+	// railPiece is the length of a piece unless the launch sets one. On a rail of 50 GB/s it takes
 	// about as long as the latency of a put.
 	railPiece = 512 << 10
 )

@@ -7,9 +7,8 @@ import (
 	"kernbench/topology"
 )
 
-// recursiveDoublingAllGather exchanges all that a rank has with a partner at distance 1, then
-// 2, 4, ...: in step k both have the vectors of 2^k ranks that follow one another, and end with
-// those of 2^(k+1).
+// recursiveDoublingAllGather exchanges all that a rank has with a partner at distance 1, then 2, 4,
+// .... In step k both have the vectors of 2^k consecutive ranks, and end with those of 2^(k+1).
 func recursiveDoublingAllGather(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	out := a.Out(me, n*a.NElem)

@@ -5,9 +5,9 @@ import (
 	"kernbench/topology"
 )
 
-// recursiveDoublingAllReduce exchanges whole vectors along one dimension of a hypercube after
-// the other: after dimension k the ranks of a subcube of 2^(k+1) have the same sum. Both sides
-// of an exchange add the same two vectors, so that all ranks end with the same bits.
+// recursiveDoublingAllReduce exchanges whole vectors along one dimension of a hypercube after the
+// other. After dimension k the ranks of a subcube of 2^(k+1) have the same sum. Both sides of an
+// exchange add the same two vectors, so that all ranks end with the same bits.
 //
 // Each direction carries one message of a segment, so one slot is enough, unless it holds more
 // than a segment.
@@ -21,8 +21,8 @@ func recursiveDoublingAllReduce(c *tl.Context, a tl.Args) {
 	})
 }
 
-// folded serves any number of ranks with an algorithm for a power of two, which gets the sum
-// of a host and its guest, and leaves the result in memory. Guests only give and take.
+// folded runs an algorithm for a power of two on any number of ranks. The algorithm gets the sum of
+// a host and its guest, and leaves the result in memory. Guests only give and take.
 func folded(c *tl.Context, a tl.Args, core func(out tl.Ref, sum tl.Tensor, dims int)) {
 	ranks, dims := topology.Fold(c.WorldSize())
 	for mine, out := range segments(&a, c.Rank(), 1) {

@@ -5,10 +5,11 @@ import (
 	"kernbench/topology"
 )
 
-// recursiveHalvingReduceScatter sends, to a partner at distance N/2, then N/4, ..., 1, that half
-// of what a rank still works on which belongs to the partner's side, and adds what comes to the
-// other. After each step a rank works on half as many chunks. It has them in hand as soon as they
-// are no longer than a segment; longer ones are kept in staging memory, and go tile by tile.
+// recursiveHalvingReduceScatter sends to a partner at distance N/2, then N/4, ..., 1. It sends the
+// half of the rank's current part that belongs to the partner's side, and adds the received half to
+// the other. After each step a rank works on half as many chunks. It holds them in tensors as soon
+// as they are no longer than a segment. Longer ones are kept in staging memory, and go tile by
+// tile.
 func recursiveHalvingReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	at := func(chunk int) int { // where a chunk begins, in elements

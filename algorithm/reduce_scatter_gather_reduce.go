@@ -13,8 +13,8 @@ import (
 // Parts are collected in staging memory, except at the root. A rank beyond a power of two first
 // sends its vector to a host. If it is the root, it gets the sum from its host.
 //
-// Each direction carries two messages, and the first one's slot is held until the second is taken:
-// n_slots must be at least 2, unless parts are longer than a slot.
+// Each direction carries two messages, and the first one's slot is held until the second is taken.
+// So n_slots must be at least 2, unless parts are longer than a slot.
 func reduceScatterGatherReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	ranks, dims := topology.Fold(r.n)
@@ -44,8 +44,8 @@ func reduceScatterGatherReduce(c *tl.Context, a tl.Args) {
 	}
 }
 
-// halveDown leaves each rank of a hypercube with a part of the sum, in memory, and lists the parts
-// that it had before each dimension, and that one.
+// halveDown leaves each rank of a hypercube with a part of the sum, in memory. It lists the parts
+// that the rank had before each dimension, and the last one.
 func halveDown(c *tl.Context, op tl.ReduceOp, dst tl.Ref, sum tl.Tensor, dims int) []tl.Ref {
 	parts := []tl.Ref{dst}
 	for k := range dims {

@@ -61,9 +61,9 @@ var rows []*Algorithm
 // nameForm is what ccl.yaml can name: a dot would part a path of keys.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$`)
 
-// Register adds an algorithm. It panics when the row has no kernel or no name of letters,
-// digits, _ and -, when it names a collective, topology, operation or type that there is not, or
-// when there is one of its name: all are defects of the program.
+// Register adds an algorithm. It panics if the row has no kernel or no name of letters, digits, _
+// and -, or if its name is taken. It also panics if the row names an unknown collective, topology,
+// operation or type. These are defects of the program.
 func Register(a Algorithm) *Algorithm {
 	if !nameForm.MatchString(a.Name) || a.Kernel == nil {
 		panic(fmt.Sprintf("algorithm: a row needs a name of letters, digits, _ and -, and a kernel; found %q", a.Name))

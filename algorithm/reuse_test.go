@@ -215,8 +215,8 @@ func (x *again) run(t *testing.T, seed uint64) error {
 	return nil
 }
 
-// Calls follow one another at once, on two windows that take turns, with whatever number of
-// elements fits: no rank is overtaken, and no call sees what another left behind.
+// Calls follow one another at once, on two windows that alternate, with any number of elements that
+// fits. No rank is overtaken, and no call sees data of another one.
 func TestWindowsInTurn(t *testing.T) {
 	for _, a := range overWindows() {
 		t.Run(a.Name, func(t *testing.T) {

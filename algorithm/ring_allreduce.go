@@ -6,9 +6,9 @@ import "kernbench/tl"
 // passes by. What is sent on is the vector just received, straight from its slot, and not
 // the sum: a sum sent on would count contributions twice.
 //
-// A rank forwards from the slot that it holds, so a ring of n slots has n-1 to receive
-// into: with n_slots: 1 and three ranks or more it hangs. Ranks add in different orders,
-// so their floating-point results differ in the last bits.
+// A rank forwards from the slot that it holds, so a ring of n slots has n-1 to receive into. With
+// n_slots: 1 and three ranks or more it hangs. Ranks add in different orders, so their
+// floating-point results differ in the last bits.
 //
 // A vector that does not fit into scratch goes round in pieces.
 func ringAllReduce(c *tl.Context, a tl.Args) {
@@ -28,8 +28,8 @@ func ringAllReduce(c *tl.Context, a tl.Args) {
 	}
 }
 
-// ringPiece is how many elements go round at once: all, or as many as scratch holds of the sum, of
-// what came, and of the next sum. What fits a slot stays there.
+// ringPiece is how many elements go around at once. It is all of them, or as many as scratch can
+// hold of the sum, the received data, and the next sum. What fits a slot stays there.
 func ringPiece(c *tl.Context, a *tl.Args) int {
 	vectors := int64(3)
 	_, slot := c.Slots()

@@ -2,10 +2,10 @@ package algorithm
 
 import "kernbench/tl"
 
-// ringAllReduceChunked is a reduce-scatter and an all-gather on a ring. The vector is
-// split into N chunks. In the first N-1 steps partial sums travel east, each rank adding
-// its own part of the chunk that arrives; then rank r holds chunk r+1 complete. In the
-// next N-1 steps the complete chunks travel once round.
+// ringAllReduceChunked is a reduce-scatter and an all-gather on a ring. The vector is split into N
+// chunks. In the first N-1 steps partial sums travel east, and each rank adds its own part of the
+// chunk that arrives. Then rank r holds chunk r+1 complete. In the next N-1 steps the complete
+// chunks travel once round.
 //
 // With fewer elements than ranks some chunks are empty: they travel as empty messages, so
 // that all ranks take the same steps. A rank sends while it still holds the slot that it

@@ -8,9 +8,9 @@ import "kernbench/tl"
 // counted around the ring.
 //
 // A chunk is sent in pieces, several of them in flight. While one piece is in flight, the piece
-// before it is added and sent on, and the operand of the piece behind it is loaded. A rank sends
-// no more pieces than it has yet to receive. It leaves a quarter of the slots free, so that it
-// does not wait for the credit of a slot that is held until the next piece.
+// before it is added and sent on, and the operand of the piece behind it is loaded. A rank sends no
+// more pieces than it has yet to receive. It leaves a quarter of the slots free. So it does not
+// wait for the credit of a slot that is held until the next piece.
 type ringPipeline struct {
 	to, from tl.Dir
 	me, n    int // place in the ring, counted in the direction of the chunks
@@ -125,8 +125,8 @@ func goRound(c *tl.Context, op tl.ReduceOp, p ringPieces, pipelines ...*ringPipe
 }
 
 // inStep takes a chunk through all its steps, one after the other. Channels of a machine share its
-// links evenly, so that all parts of a chunk arrive together, and each channel sends its part on
-// when it has all of it. So a piece waits for all pieces of the step before.
+// links evenly, so that all parts of a chunk arrive together. Each channel sends its part on when
+// it has all of it. So a piece waits for all pieces of the step before.
 func (l *ringPipeline) inStep(c *tl.Context, op tl.ReduceOp) {
 	waiting := 0
 	receive := func() {

@@ -3,8 +3,8 @@ package algorithm
 import "kernbench/tl"
 
 // ringReduceScatter is the first half of the chunked all-reduce, begun one rank earlier so that
-// each rank ends with its own chunk: partial sums travel east, and chunk k comes together on its
-// way from rank k+1 round to rank k.
+// each rank ends with its own chunk. Partial sums travel east, and chunk k is summed on its way
+// from rank k+1 around to rank k.
 //
 // With fewer elements than ranks some chunks are empty: they travel as empty messages. Long ones
 // go in pieces. A rank sends while it still holds the slot that it received into, so n_slots must

@@ -3,7 +3,7 @@ package algorithm
 import "kernbench/tl"
 
 // ringSendRecv sends a vector to the next rank and receives that of the one before. A long one goes
-// in pieces, several in flight: while one is on its way the next is loaded and the one before it
+// in pieces, several in flight. While one is in flight the next is loaded, and the previous one is
 // stored, where the result may take the vector's place.
 func ringSendRecv(c *tl.Context, a tl.Args) {
 	me := c.Rank()

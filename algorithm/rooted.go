@@ -9,7 +9,7 @@ import (
 )
 
 // rooted numbers the ranks of a call from its root on, so that trees and chains do not depend on
-// the root: the root is 0, the rank after it 1, and so on round to the one before it.
+// the root. The root is 0, the rank after it 1, and so on around to the rank before it.
 type rooted struct {
 	root, me, n int
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // scatterAllGatherBroadcast cuts the vector in as many chunks as there are ranks. First they go
-// down a binomial tree, each rank keeping those of the ranks below it and its own; then chunks go
-// once round a ring, as in ring_allgather. So the root sends 2 M bytes at most, where it sends
+// down a binomial tree, where each rank keeps those of the ranks below it and its own. Then chunks
+// go once around a ring, as in ring_allgather. So the root sends 2 M bytes at most, where it sends
 // log2 N times M in a binomial tree.
 //
 // In the ring a rank also gets chunks that it has from the tree: all ranks take the same steps.
@@ -37,8 +37,8 @@ func scatterAllGatherBroadcast(c *tl.Context, a tl.Args) {
 	}
 }
 
-// strips is the number of strips of each of n chunks of a vector: a strip is no longer than a
-// tile, and all chunks have as many, so that all ranks take the same steps.
+// strips is the number of strips of each of n chunks of a vector. A strip is no longer than a tile.
+// All chunks have equally many, so that all ranks take the same steps.
 func strips(v tl.Ref, n int) int {
 	return max(1, tl.CDiv(v.Chunk(n, 0).Len(), tileBytes/v.DType.Size())) // no chunk is longer than the first
 }

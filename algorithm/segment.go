@@ -7,12 +7,12 @@ import (
 	"kernbench/tl"
 )
 
-// segmentBytes is the longest vector that an all-reduce on rings takes in one go, or of some
-// the longest chunk: a few of that size have room in a PE's scratch memory.
+// segmentBytes is the longest vector, or for some algorithms the longest chunk, that an all-reduce
+// on rings takes at once. A few of that size fit in a PE's scratch memory.
 const segmentBytes = 128 << 10
 
-// segments cuts a rank's vector, and the place of the result with it, into parts that are
-// reduced one after the other, each of at most so many segments' bytes.
+// segments cuts a rank's vector, and the place of the result with it, into parts that are reduced
+// one after the other. Each has at most the bytes of some segments.
 func segments(a *tl.Args, rank, most int) iter.Seq2[tl.Ref, tl.Ref] {
 	mine, out := a.Shard(rank), a.Out(rank, a.NElem)
 	per := segmentElems(a, most)

@@ -10,8 +10,8 @@ import (
 	"kernbench/tl"
 )
 
-// Refuses returns why the algorithm cannot perform a call, or nil if it can: its operation and
-// type are not among those that the row names, or Check refuses its size.
+// Refuses returns why the algorithm cannot perform a call, or nil if it can. The reason is an
+// operation or type that the row does not name, or a size that Check refuses.
 func (a *Algorithm) Refuses(c collective.Call) error {
 	if err := a.Supports(c.Type, c.Op); err != nil {
 		return err

@@ -5,10 +5,10 @@ import (
 	"kernbench/topology"
 )
 
-// swingAllReduce halves and doubles like halvingDoublingAllReduce, but with partners that are
-// near on a ring: at distance 1, 1, 3, 5, 11, ..., on alternating sides. What is largest goes
-// the shortest way. Half of the vector swings the other way round, so that the links on both
-// sides of a rank are used at the same time.
+// swingAllReduce halves and doubles like halvingDoublingAllReduce, but with partners that are near
+// on a ring. They are at distance 1, 1, 3, 5, 11, ..., on alternating sides. What is largest goes
+// the shortest way. Half of the vector swings the other way round, so that the links on both sides
+// of a rank are used at the same time.
 func swingAllReduce(c *tl.Context, a tl.Args) {
 	folded(c, a, func(out tl.Ref, sum tl.Tensor, dims int) {
 		keep, mirrored := halves(sum, 0)

@@ -2,8 +2,8 @@ package algorithm
 
 import "kernbench/tl"
 
-// torusAllGather goes by dimension: vectors go round the rings of the rows, and then what each row
-// has, which is one stretch of the result, round the rings of the columns. So it takes as many
+// torusAllGather goes by dimension. Vectors go around the rings of the rows. Then the vectors of
+// each row, one stretch of the result, go around the rings of the columns. So it takes as many
 // steps as a row and a column have ranks, where a ring of all takes as many as there are.
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
@@ -20,8 +20,8 @@ func blocksOf(v tl.Ref, n int) func(k int) tl.Ref {
 	return func(k int) tl.Ref { return v.Chunk(n, k) }
 }
 
-// circle is the ring of a rank's row or column that goes in a direction, with the part of each
-// place in it, counted from west to east or from north to south.
+// circle is the ring of a rank's row or column in one direction. It has the part of each place in
+// it, counted from west to east or from north to south.
 func (t torus) circle(to tl.Dir, part func(k int) tl.Ref) *circle {
 	from, _ := to.Opposite()
 	r := &circle{c: t.c, to: to, from: from, me: t.x, n: t.w, part: part}

@@ -2,8 +2,8 @@ package algorithm
 
 import "kernbench/tl"
 
-// torusAllReduce goes by dimension: a reduce-scatter along the rings of the rows, an all-reduce
-// of what each rank has then along the rings of the columns, and an all-gather along the rows.
+// torusAllReduce goes by dimension. First comes a reduce-scatter along the rings of the rows. Then
+// come an all-reduce of the parts along the rings of the columns, and an all-gather along the rows.
 // Columns carry one part in w of the vector.
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.

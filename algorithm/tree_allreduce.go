@@ -5,8 +5,8 @@ import (
 	"kernbench/topology"
 )
 
-// treeAllReduce reduces up a binary tree and broadcasts down it: every rank waits for its
-// children's sums, passes its own up, and sends the result down as it came.
+// treeAllReduce reduces up a binary tree and broadcasts down it. Every rank waits for its
+// children's sums, sends its own up, and forwards the result down.
 func treeAllReduce(c *tl.Context, a tl.Args) {
 	parent, children := topology.TreeStep(c.Rank(), c.WorldSize())
 	for mine, out := range segments(&a, c.Rank(), 1) {

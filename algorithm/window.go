@@ -9,15 +9,15 @@ import (
 	"kernbench/tl"
 )
 
-// This file is what the kernels over a symmetric window have in common. Each such window is
-// one buffer, scratch: data, and after them rows of signals. Each word has one writer: word p
-// of a mesh's row is for rank p to notify, and the first two of a ring's are for the left and
-// the right neighbour.
+// This file is what the kernels over a symmetric window have in common. Each such window is one
+// buffer, scratch: data, and after them rows of signals. Each word has one writer. In the row of a
+// mesh, rank p notifies word p. In the row of a ring, the left and the right neighbour notify the
+// first two words.
 //
-// Words only grow. A row that is used for the k-th time is waited for to come to k, so that
-// it can be used any number of times: a wait for 1 would let the second use run straight
-// through. A call of a kernel uses each row of its window once, or in the rings of levels once in
-// each round, and takes from Args.Use which use it is.
+// Words only grow. In the k-th use of a row, a rank waits until its words reach k. So a row can be
+// used any number of times. A wait for 1 would not block in the second use. A call of a kernel uses
+// each row of its window once, or in the rings of levels once in each round. Args.Use is the number
+// of the use.
 //
 // Calls that follow one another on the same ranks work on two windows in turn, and each call
 // is followed by Quiet and PipeBarrier. That is enough for every kernel here:
@@ -31,9 +31,9 @@ import (
 //   - A rank that has begun a call has ended the one before: its reads are over, and its puts are
 //     complete, before it notifies any rank of the new one.
 //
-// So a rank that begins call k+2, and writes the window of call k again, has ended call k+1,
-// in which it was told that the others have ended call k. On one window a rank could stage
-// for its next call what a slower one still reads for this one.
+// So a rank that begins call k+2, and writes the window of call k again, has ended call k+1. There
+// it was notified that the others have ended call k. On one window a rank could stage for its next
+// call what a slower one still reads for this one.
 //
 // What data a window holds from before does not matter: each call writes what it reads. Calls
 // may differ in their elements, as signals lie behind the data of the largest.
@@ -66,8 +66,8 @@ func scratch(c *tl.Context, a tl.Args, n int) (tl.Sym, tl.Signal) {
 	return c.Data(w, "scratch.data").As(a.DType).Slice(0, n), c.Signals(w, "scratch.signals")
 }
 
-// packed is where the blocks that a rank brings lie in a window, one for each of n ranks: one
-// after the other, whatever lies between them in its memory.
+// packed is where the blocks that a rank brings lie in a window, one for each of n ranks. They lie
+// one after the other, even if there are gaps in the rank's memory.
 func packed(a tl.Args, n, j int) mem.Chunk {
 	if a.InBlocks == nil {
 		return mem.ChunkOf(a.NElem, n, j)

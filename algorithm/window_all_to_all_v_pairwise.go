@@ -6,10 +6,10 @@ import (
 	"kernbench/tl"
 )
 
-// windowAllToAllVPairwise exchanges in steps: in step k a rank sends to the one k further on,
-// and takes from the one k before, itself in step 0. Numbers of a launch say which steps to
-// perform, the first one and how many, for those who perform an exchange in pieces; and as the
-// third how many ranks make a server, where steps are between servers.
+// windowAllToAllVPairwise exchanges in steps. In step k a rank sends to the rank k further on, and
+// receives from the rank k before. In step 0 that is the rank itself. Numbers of a launch set the
+// first step to perform, and how many, to perform an exchange in pieces. The third one sets how
+// many ranks make a server, where steps are between servers.
 func windowAllToAllVPairwise(c *tl.Context, a tl.Args) {
 	n, perServer := c.WorldSize(), 1
 	if len(a.Ints) > 2 {

@@ -6,8 +6,8 @@ import (
 	"kernbench/tl"
 )
 
-// windowAllGather has three phases: every rank stages its vector in its copy of the window,
-// all meet, and every rank reads all copies in rank order.
+// windowAllGather has three phases. Every rank stages its vector in its copy of the window, all
+// synchronize, and every rank reads all copies in rank order.
 func windowAllGather(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, a.NElem)

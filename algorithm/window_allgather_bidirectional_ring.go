@@ -2,10 +2,10 @@ package algorithm
 
 import "kernbench/tl"
 
-// windowAllGatherBidirectionalRing is the second half of the bidirectional all-reduce ring: in
-// every step a rank puts what it got last on to its neighbours, one half to each side. No rank
-// has to be asked first: only the left neighbour writes the first half of a slot, only the
-// right one the second, and each but once.
+// windowAllGatherBidirectionalRing is the second half of the bidirectional all-reduce ring. In
+// every step a rank forwards by puts what it got last, one half to each neighbour. No rank has to
+// be asked first. Only the left neighbour writes the first half of a slot, only the right one the
+// second, and each only once.
 func windowAllGatherBidirectionalRing(c *tl.Context, a tl.Args) {
 	r := ofSlots(c, a)
 	r.gatherByPuts()

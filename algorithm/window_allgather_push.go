@@ -6,10 +6,9 @@ import (
 	"kernbench/tl"
 )
 
-// windowAllGatherPush is windowAllGather the other way round: every rank puts its vector into its
-// slot of every copy of the window, each with the word that says that it is there, and takes out
-// of its own copy what has come, in the order in which it is sent. There is no barrier: one way is
-// all that it takes.
+// windowAllGatherPush is windowAllGather with puts. Every rank puts its vector into its slot of
+// every copy of the window, with a word that notifies its arrival. It takes the vectors out of its
+// own copy in the order in which they are sent. There is no barrier: one way is all that it takes.
 func windowAllGatherPush(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, n*a.NElem)
@@ -23,14 +22,14 @@ func windowAllGatherPush(c *tl.Context, a tl.Args) {
 	}
 }
 
-// pushToAll puts what lies here into a slot of all others, from the next rank on, so that no rank
-// gets two messages at a time, with the word of this rank.
+// pushToAll puts this rank's data into a slot of all others, with the word of this rank. It starts
+// at the next rank, so that no rank gets two messages at a time.
 func pushToAll(c *tl.Context, slot tl.Sym, src tl.Ref, came tl.Signal) {
 	give(c, src.Bytes(), func(int) (tl.Sym, tl.Ref) { return slot, src }, came)
 }
 
-// pushEach puts a long part of what lies here into a slot of each of the others, all side by side
-// in pieces: what one has to wait for does not hold up the rest. The word of this rank follows.
+// pushEach puts a long part of this rank's data into a slot of each of the others, in parallel, in
+// pieces. So a wait for one rank does not delay the others. The word of this rank follows.
 func pushEach(c *tl.Context, part func(to int) (slot tl.Sym, src tl.Ref), came tl.Signal) {
 	me, n := c.Rank(), c.WorldSize()
 	longest, size := 0, 1

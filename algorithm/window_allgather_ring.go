@@ -8,8 +8,8 @@ import (
 	"kernbench/tl"
 )
 
-// windowAllGatherRing is the second half of the all-reduce ring by reads: in every step a rank
-// reads from its left neighbour's copy of the window what that one got last.
+// windowAllGatherRing is the second half of the all-reduce ring by reads. In every step a rank
+// reads from its left neighbour's copy of the window what that rank got last.
 func windowAllGatherRing(c *tl.Context, a tl.Args) {
 	r := ofSlots(c, a)
 	r.gatherByReads()

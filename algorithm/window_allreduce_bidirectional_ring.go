@@ -6,12 +6,12 @@ import (
 	"kernbench/tl"
 )
 
-// windowAllReduceBidirectionalRing runs two rings in opposite directions, each on one half of
-// every chunk. It pushes: in the first N-1 steps a rank combines its partial result into the
-// neighbour's copy of the window, where it lies, then it puts complete halves there.
+// windowAllReduceBidirectionalRing runs two rings in opposite directions, each on one half of every
+// chunk. It pushes. In the first N-1 steps a rank combines its partial result into the neighbour's
+// copy of the window, in place. Then it puts complete halves there.
 //
-// A rank may overwrite a neighbour's memory when that neighbour has pushed from it: puts
-// return when their source has been read, and both neighbours are told after that.
+// A rank may overwrite a neighbour's memory when that neighbour has pushed from it. Puts return
+// when their source has been read, and both neighbours are notified after that.
 func windowAllReduceBidirectionalRing(c *tl.Context, a tl.Args) {
 	r := ofVector(c, a)
 	r.reduceByPuts()

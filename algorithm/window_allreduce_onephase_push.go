@@ -6,9 +6,9 @@ import (
 	"kernbench/tl"
 )
 
-// windowAllReduceOnePhasePush is windowAllReduceOnePhase the other way round: every rank puts its
-// vector into its slot of every copy of the window, and adds up what has come. There is no
-// barrier: an all-reduce takes one way, which is as short as it can be.
+// windowAllReduceOnePhasePush is windowAllReduceOnePhase with puts. Every rank puts its vector into
+// its slot of every copy of the window, and adds up the vectors that it got. There is no barrier:
+// an all-reduce takes one way, which is as short as it can be.
 //
 // All ranks add in the order of ranks, so that all end with the same bits.
 func windowAllReduceOnePhasePush(c *tl.Context, a tl.Args) {

@@ -6,14 +6,13 @@ import (
 	"kernbench/tl"
 )
 
-// windowAllReduceRing is the chunked ring by reads: in every step a rank reads one chunk from
-// its left neighbour's copy of the window, in the first N-1 steps to add it to its own, then
-// to keep it.
+// windowAllReduceRing is the chunked ring by reads. In every step a rank reads one chunk from its
+// left neighbour's copy of the window. In the first N-1 steps it adds the chunk to its own, and
+// then it keeps it.
 //
-// One barrier per step is enough, and it needs no word to the left. What a rank overwrites in
-// step s of the second half its right neighbour has read in step s of the first; that
-// neighbour's next notification, handed on from rank to rank, comes round in the N-1 steps
-// between.
+// One barrier per step is enough, and it needs no word to the left. What a rank overwrites in step
+// s of the second half its right neighbour has read in step s of the first. That neighbour's next
+// notification, forwarded from rank to rank, comes around in the N-1 steps between.
 func windowAllReduceRing(c *tl.Context, a tl.Args) {
 	r := ofVector(c, a)
 	r.reduceByReads()
@@ -29,8 +28,8 @@ var WindowAllReduceRing = Register(Algorithm{
 	Topology:   "none",
 	Kernel:     windowAllReduceRing,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
-		// One chunk more than is used: windows for this algorithm are sized so where they
-		// are sized by hand, with room for a chunk on its way.
+		// One chunk more than is used. Windows for this algorithm have that size where users set
+		// it, with space for a chunk in flight.
 		return scratchLayout(world, nElem+tl.CDiv(nElem, max(1, world)), t, 2*(world-1), ringRow)
 	},
 	Steps:  "2(N-1) barriers and reads",

@@ -6,10 +6,10 @@ import (
 	"kernbench/tl"
 )
 
-// windowAllReduceTwoPhase is a reduce-scatter and an all-gather in one window: every rank
-// reduces its own chunk out of all copies and puts the result in the place of the chunk in
-// its own copy, which no other rank reads before the second barrier. Each element is reduced by
-// one rank, so that all ranks end with the same bits.
+// windowAllReduceTwoPhase is a reduce-scatter and an all-gather in one window. Every rank reduces
+// its own chunk out of all copies. It puts the result in the place of the chunk in its own copy,
+// which no other rank reads before the second barrier. Each element is reduced by one rank, so that
+// all ranks end with the same bits.
 func windowAllReduceTwoPhase(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, a.NElem)

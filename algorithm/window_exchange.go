@@ -8,23 +8,22 @@ import (
 	"kernbench/tl"
 )
 
-// This file exchanges blocks whose sizes differ from pair to pair, and are known only to the
-// two ranks of a pair. A rank's copy of the window has one slot for each rank that may send to
-// it, all of one size, so that a block goes in chunks of up to a slot: put with the word that
-// says that it is there, taken out, and credited with a word at the sender, which waits for
-// that before it fills the slot again.
+// This file exchanges blocks whose sizes differ from pair to pair, and are known only to the two
+// ranks of a pair. A rank's copy of the window has one slot for each rank that may send to it, all
+// of one size. So a block goes in chunks of up to a slot. A chunk is put with a word that notifies
+// its arrival, taken out, and credited by a word at the sender. The sender waits for the credit
+// before it fills the slot again.
 //
-// Words count chunks from the first one of the window on, over calls, so that calls may follow
-// one another on one window: the next call's first chunk waits for the credit of this one's
-// last.
+// Words count chunks from the first one of the window on, over calls, so that calls may follow one
+// another on one window. The next call's first chunk waits for the credit of this one's last.
 //
 // No rank waits for ever, whatever the counts. The exchange is cut into steps and a step into
-// rounds: in round m of the step in which a pair has its turn, the sender puts chunk m, if
-// there is one, and then the receiver takes it. Every rank goes through steps and rounds in the
-// same order, puts first and then takes. To put chunk m a rank needs the credit of chunk m-1,
-// which the receiver gives in an earlier round, and to take it the put of the same round: what
-// a rank waits for, another rank does strictly earlier in that order. So among all that are
-// waiting, who is earliest in it waits for something that has been done.
+// rounds. In round m of the step in which a pair has its turn, the sender puts chunk m, if there is
+// one. Then the receiver takes it. Every rank goes through steps and rounds in the same order, puts
+// first and then takes. To put chunk m a rank needs the credit of chunk m-1, which the receiver
+// gives in an earlier round. To take it a rank needs the put of the same round. So another rank
+// does strictly earlier in that order what a rank waits for. So among all that are waiting, who is
+// earliest in it waits for something that has been done.
 
 // exchange is a call of a kernel that exchanges blocks.
 type exchange struct {
@@ -71,9 +70,9 @@ func (x *exchange) rounds(block tl.Ref) int {
 func (x *exchange) in(d int) tl.Ref  { return x.a.InBlock(x.me, x.n, d) }
 func (x *exchange) out(s int) tl.Ref { return x.a.OutBlock(x.me, x.a.NElem, x.n, s) }
 
-// partners are the i-th rank that this one sends to in a step, and the i-th that sends to it:
-// all ranks of the server so many further on, and so many before. Every rank begins at its own
-// place there, so that no rank gets two chunks at a time.
+// partners are the i-th rank that this one sends to in a step, and the i-th that sends to it. They
+// are all ranks of the server so many further on, and of the server so many before. Every rank
+// begins at its own place there, so that no rank gets two chunks at a time.
 func (x *exchange) partners(step, i int) (to, from int) {
 	l := x.perServer
 	server, place, servers := x.me/l, x.me%l, x.n/l

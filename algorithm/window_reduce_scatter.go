@@ -6,8 +6,8 @@ import (
 	"kernbench/tl"
 )
 
-// windowReduceScatter has four phases: every rank stages all chunks of its vector in its copy
-// of the window, all meet, every rank reduces its own chunk out of all copies, and stores it.
+// windowReduceScatter has four phases. Every rank stages all chunks of its vector in its copy of
+// the window. All synchronize. Every rank reduces its own chunk out of all copies, and stores it.
 // Ranks begin with their own copy, so that each adds in another order.
 func windowReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()

@@ -6,8 +6,8 @@ import (
 	"kernbench/tl"
 )
 
-// windowReduceScatterBidirectionalRing is the first half of the bidirectional all-reduce ring:
-// in every step a rank combines a half chunk into each neighbour's copy of the window.
+// windowReduceScatterBidirectionalRing is the first half of the bidirectional all-reduce ring. In
+// every step a rank combines a half chunk into each neighbour's copy of the window.
 func windowReduceScatterBidirectionalRing(c *tl.Context, a tl.Args) {
 	r := ofBlocks(c, a)
 	r.reduceByPuts()

@@ -39,8 +39,8 @@ func give(c *tl.Context, longest int64, part func(to int) (slot tl.Sym, src tl.R
 	}
 }
 
-// addUp stores the sum of what this rank brings and of what has come from each of the others, which
-// it waits for in ascending order. In floating point that order is part of the result.
+// addUp stores the sum of this rank's contribution and of those received from the others. It waits
+// for them in ascending order. In floating point that order is part of the result.
 func addUp(c *tl.Context, op tl.ReduceOp, dst, own tl.Ref, came func(from int, wait bool) tl.Sym) {
 	me, n := c.Rank(), c.WorldSize()
 	if own.Bytes() > tileBytes {

@@ -6,8 +6,8 @@ import (
 	"kernbench/tl"
 )
 
-// windowReduceScatterRing is the first half of the all-reduce ring by reads: in every step a
-// rank reads one chunk from its left neighbour's copy of the window and adds it to its own.
+// windowReduceScatterRing is the first half of the all-reduce ring by reads. In every step a rank
+// reads one chunk from its left neighbour's copy of the window and adds it to its own.
 func windowReduceScatterRing(c *tl.Context, a tl.Args) {
 	r := ofBlocks(c, a)
 	r.reduceByReads()

@@ -6,7 +6,7 @@ import (
 )
 
 // ring is a call of a kernel over a window whose ranks stand in a ring. An all-reduce is a
-// reduce-scatter and an all-gather, by reads or by puts: each half of it is here once, for the
+// reduce-scatter and an all-gather, by reads or by puts. Each half of it is here once, for the
 // kernels that are both and for those that are one.
 type ring struct {
 	c               *tl.Context
@@ -56,8 +56,8 @@ func ofSlots(c *tl.Context, a tl.Args) *ring {
 }
 
 // round begins a round: the words that are told in it, and what they come to. A ring has a row for
-// each of its rounds, as such windows are laid out, or one whose words count them, in this call and
-// in those before.
+// each of its rounds, if the window has such a layout. Otherwise it has one row, whose words count
+// rounds over this call and earlier ones.
 func (r *ring) round() (row tl.Signal, use int) {
 	r.roundsDone++
 	switch {
@@ -69,8 +69,8 @@ func (r *ring) round() (row tl.Signal, use int) {
 	return r.signals, r.a.Use(r.counted)
 }
 
-// meetLeft ends a round by reads: what this rank has stored is there, and what it has read
-// from the left is its own, before it tells the right; then it waits for the left.
+// meetLeft ends a round by reads. When it notifies the right neighbour, this rank's stores are
+// complete, and its reads from the left have arrived. Then it waits for the left neighbour.
 func (r *ring) meetLeft() {
 	r.c.PipeBarrier()
 	row, use := r.round()
@@ -125,9 +125,9 @@ func (r *ring) halves(right, left int) (east, west tl.Sym) {
 	return r.chunk(right).Chunk(2, 0), r.chunk(left).Chunk(2, 1)
 }
 
-// reduceByPuts combines, step by step, a half chunk into that of the right neighbour and one
-// into that of the left. Both halves of chunk k end at rank k: the one that goes right came
-// together in the order of k+1, k+2, ..., the other in the reverse.
+// reduceByPuts combines, step by step, a half chunk into that of the right neighbour and one into
+// that of the left. Both halves of chunk k end at rank k. The half that goes right was summed in
+// the order k+1, k+2, ..., the other in the reverse order.
 func (r *ring) reduceByPuts() {
 	if r.n > 1 {
 		r.c.PipeBarrier() // what was staged is complete before another rank combines into it

@@ -200,9 +200,8 @@ func chunkAt(n, world, i int) (k int, chunk mem.Chunk, within int) {
 	}
 }
 
-// In floating point the order of the additions is part of the result. An algorithm whose
-// elements are reduced by one rank each gives the same bits everywhere; with onephase every
-// rank adds in an order of its own.
+// In floating point the order of the additions is part of the result. If each element is reduced by
+// one rank, all ranks get the same bits. With onephase every rank adds in an order of its own.
 func TestWindowReductionOrder(t *testing.T) {
 	const n = 61 // uneven chunks and halves
 	tests := []struct {
@@ -356,8 +355,8 @@ func TestWindowTraffic(t *testing.T) {
 	}
 }
 
-// The size of a window is that of its data and of 64 bytes per row of signals, as long as 16
-// words are enough for all ranks.
+// The size of a window is that of its data plus 64 bytes per row of signals. A row has 16 words, if
+// these are enough for all ranks.
 func TestWindowBytes(t *testing.T) {
 	one := func(int) int { return 64 }
 	each := func(world int) int { return 64 * world }
@@ -439,8 +438,8 @@ func TestWindowBytes(t *testing.T) {
 	}
 }
 
-// A mesh's row of signals has a word for every rank, a ring's 16 whatever their number, and
-// vectors of any length and type have room.
+// A mesh's row of signals has a word for every rank, and a ring's 16 for any number of ranks.
+// Vectors of any length and type fit.
 func TestWindowOfAnySize(t *testing.T) {
 	for _, a := range onScratch() {
 		for _, typ := range dtype.Types() {

@@ -56,8 +56,9 @@ var rows []*Row
 // nameForm matches names that need no quotes on a command line.
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
-// Register adds an executor. It panics if the row has no proper name or no constructor, if its
-// name or purpose is taken, or if its fields contradict each other. All are defects of the program.
+// Register adds an executor. It panics if the row has no proper name or no constructor, or if its
+// name or purpose is taken. It also panics if its fields contradict each other. All are defects of
+// the program.
 func Register(r Row) *Row {
 	if err := r.check(); err != nil {
 		panic(fmt.Sprintf("exec: row %q: %v", r.Name, err))

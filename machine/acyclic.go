@@ -7,8 +7,8 @@ import (
 	"kernbench/conf"
 )
 
-// A waitGraph records, for each (link, channel), the hops that a message may wait for while it
-// fills that link's input buffer: the next hop of each route. Without a cycle the fabric cannot
+// A waitGraph records the hops that a message may wait for while it fills a link's input buffer,
+// for each (link, channel). They are the next hop of each route. Without a cycle the fabric cannot
 // deadlock. Classes need no vertices of their own, because each has its own buffers and the same
 // routes. Nor do memory ports: a port before a route is a source, one after it a sink, and no cycle
 // passes either.

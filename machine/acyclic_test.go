@@ -50,8 +50,8 @@ func TestNoMachineHasACircle(t *testing.T) {
 	}
 }
 
-// TestFoldedWaitsMissNothing compares what Build looks at with every route of the same machine:
-// each pair of links that can wait for one another must be in both.
+// TestFoldedWaitsMissNothing compares the waits that Build checks with every route of the same
+// machine. Each pair of links that can wait for one another must be in both.
 func TestFoldedWaitsMissNothing(t *testing.T) {
 	for _, network := range []string{"mesh", "torus", "ring", "full", "switch"} {
 		for _, noc := range []int{2, 4} {

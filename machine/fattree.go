@@ -8,9 +8,9 @@ import (
 
 // fatTree is switches in tiers. A switch of a tier covers the members below it; all that cover the
 // same ones are a group. Each switch of the lowest tier, a leaf, has links to some members and one
-// to each of its spines; a group of the next tier has the spines of several leaves, each with one
-// link to each of those; and so on. A message goes up until a switch covers its destination, any of
-// the links up being as good as another, and down the one way that leads there. Nothing goes up
+// to each of its spines. A group of the next tier has the spines of several leaves, each with one
+// link to each of those, and so on. A message goes up until a switch covers its destination. Any of
+// the links up is as good as another. It goes down the one way that leads there. Nothing goes up
 // after it went down, so no circle can close. A gateway is one more member.
 type fatTree struct {
 	n     int // members, the gateway among them
@@ -30,12 +30,12 @@ type tier struct {
 }
 
 // treeShape is the number of groups of a tier below each of the next, the members below a leaf
-// first, and how many links up a switch has.
+// first. It also has the number of links up of a switch.
 type treeShape struct{ down, up []int }
 
 // shapeOf finds the fewest tiers of switches that join n members. One switch that has a port for
-// each is enough. Else the ports of a leaf are shared out as the oversubscription says, those of
-// switches between leaves and top evenly, and all those of the top lead down.
+// each is enough. Otherwise the oversubscription divides the ports of a leaf. Those of switches
+// between leaves and top are divided evenly, and all ports of the top lead down.
 func shapeOf(n int, f *conf.FatTree) (treeShape, error) {
 	if n <= f.Radix {
 		return treeShape{down: []int{n}}, nil

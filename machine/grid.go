@@ -1,12 +1,12 @@
 package machine
 
-// grid is what mesh, torus and ring of cubes share: sites in w columns and h rows, dimension-order
-// routing (along the row first, then along the column), and the shortest way round where a
-// dimension wraps.
+// grid is the common part of mesh, torus and ring of cubes. It has sites in w columns and h rows
+// and dimension-order routing (along the row first, then along the column). Where a dimension
+// wraps, routes are the shorter way around.
 //
-// A dimension of one site has no links; one of two has a link each way and no wrap, since both ways
-// round are the same. On a ring a message starts on channel 0 and is on channel 1 from the wrap
-// link on, so neither channel's links close a circle.
+// A dimension of one site has no links. One of two sites has a link each way and no wrap, since
+// both directions are the same. On a ring a message starts on channel 0 and is on channel 1 from
+// the wrap link on. So neither channel's links close a cycle.
 type grid struct {
 	size
 	wrapX, wrapY bool
@@ -79,9 +79,9 @@ func (g *grid) channels() uint8 {
 	return 1
 }
 
-// next goes along the row until the column is right, then along the column. To and from the exit
-// it goes along the column alone and never over a wrap link, so that ways up and ways down share no
-// link: else a circle could close through two SIPs.
+// next goes along the row until the column is right, then along the column. To and from the exit it
+// goes along the column alone and never over a wrap link. So routes up and routes down share no
+// link. Otherwise a cycle could close through two SIPs.
 func (g *grid) next(from, at, to int) step {
 	switch {
 	case at == g.n && g.direct:

@@ -1,8 +1,8 @@
 package machine
 
-// Apart reports whether a route is two halves, of which one follows from the node where it starts
-// and the other from the node where it ends: both are PEs or memories of different SIPs, and one
-// switch joins all SIPs.
+// Apart reports whether a route is two halves. One follows from the node where it starts and the
+// other from the node where it ends. This holds if both are PEs or memories of different SIPs, and
+// one switch joins all SIPs.
 func (m *Machine) Apart(from, to NodeID) bool {
 	if !m.halves {
 		return false

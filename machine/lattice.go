@@ -5,10 +5,10 @@ import "slices"
 // lattice is a mesh or torus of any number of dimensions between SIPs: a ring is a torus of one. It
 // routes dimension by dimension, the first one first, each the shortest way, up where both are as
 // long. A dimension of one member has no links; one of two has a link each way and no wrap. A
-// message starts each dimension on channel 0 and is on channel 1 from the wrap link on, so that
-// neither channel's links close a circle (see grid, which does the same for cubes).
+// message starts each dimension on channel 0 and is on channel 1 from the wrap link on. So neither
+// channel's links close a cycle (see grid, which does the same for cubes).
 //
-// With a gateway each member has a link of its own to it, so that ways to and from it share no link
+// With a gateway each member has a link of its own to it. So routes to and from it share no link
 // with any other.
 type lattice struct {
 	dims    []int
@@ -87,8 +87,8 @@ func (l *lattice) next(from, at, to int) step {
 	return s
 }
 
-// smallLattice makes at most so many members along each dimension of a plan, and keeps the largest
-// three: what two dimensions do to each other all do, and their number counts in the exponent.
+// smallLattice limits the members along each dimension of a plan, and keeps the largest three
+// dimensions. Any two dimensions interact in the same way, and their number counts in the exponent.
 func smallLattice(most int) func(plan) plan {
 	const kept = 3
 	return func(p plan) plan {

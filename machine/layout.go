@@ -5,11 +5,11 @@ import "kernbench/conf"
 // point is a router's place in a cube's grid; (0, 0) is the north-west corner.
 type point struct{ x, y int }
 
-// A layout is the plan that all cubes share: where PEs, SRAM and connections sit on the w × h
-// routers, and the number that each node and link has within its cube.
+// A layout is the plan that all cubes share. It has the places of PEs, SRAM and connections on the
+// w × h routers. It also has the number of each node and link within its cube.
 //
-// All routers of the grid are there. On a real cube those in the middle give way to the HBM stack;
-// they stand here for the wires that pass beside it, so that every row and column is straight and
+// All routers of the grid are there. On a real cube the HBM stack replaces those in the middle.
+// Here they represent the wires that pass beside it, so that every row and column is straight and
 // XY routing needs no detour.
 type layout struct {
 	w, h, pes int
@@ -21,8 +21,8 @@ type layout struct {
 	// Nodes: routers first, row by row.
 	peNode, hbmNode, tcmNode, sramNode, nodes int
 
-	// Links: those to the east and to the west row by row, to the south and to the north column by
-	// column, so that the hops along a line have consecutive numbers.
+	// Links to the east and to the west are listed row by row, to the south and to the north column
+	// by column. So the hops along a line have consecutive numbers.
 	eastLink, westLink, southLink, northLink int
 	injectLink, ejectLink                    int // between a PE's tile and its router, by PE
 	hbmLink, tcmReadLink, tcmWriteLink       int // memory ports, by PE
@@ -53,8 +53,8 @@ func newLayout(c conf.Cube, connections int) layout {
 	return l
 }
 
-// placePEs puts the first PE of each corner on the corner's router and the others on those beside
-// it, along the row towards the middle and then along the next row; a quarter that is full starts
+// placePEs puts the first PE of each corner on the corner's router. The others are on the routers
+// beside it, along the row towards the middle and then along the next row. A full quarter starts
 // again at the corner.
 func (l *layout) placePEs(p conf.PELayout) {
 	halfW, halfH := (l.w+1)/2, (l.h+1)/2
@@ -93,8 +93,8 @@ func (l *layout) placeConnections(n int) {
 
 func (l *layout) router(p point) int { return p.y*l.w + p.x }
 
-// appendXY appends the hops from a to b inside the cube whose links begin at base: along the row on
-// channel cx, then along the column on channel cy.
+// appendXY appends the hops from a to b inside the cube whose links begin at base. They go along
+// the row on channel cx, then along the column on channel cy.
 func (l *layout) appendXY(buf []Hop, base int, a, b point, cx, cy uint8) []Hop {
 	row := base + a.y*(l.w-1)
 	for x := a.x; x < b.x; x++ {

@@ -6,21 +6,20 @@ import (
 	"kernbench/conf"
 )
 
-// levels is the network between SIPs, composed of levels, innermost first: members of level 0 are
+// levels is the network between SIPs, composed of levels, innermost first. Members of level 0 are
 // SIPs, and those of each other level are groups of the level below. A SIP's number counts fastest
 // in level 0.
 //
-// A level joins its members in one of two ways. Each SIP may have a link of its own into it: then
-// there is a plane of it for every SIP of a group below, which joins the SIPs with that place in
-// their groups; so a torus is a ring of rings, and rails join GPU i of all hosts. Or each group
-// below has one way out, a gateway, which is a site of the level below and a member of this one.
+// A level joins its members in one of two ways. Each SIP may have a link of its own into it. Then
+// there is a plane for every SIP of a group below, which joins the SIPs with that place in their
+// groups. So a torus is a ring of rings, and rails join GPU i of all hosts. Or each group below has
+// one way out, a gateway, which is a site of the level below and a member of this one.
 //
 // A message goes first to the place in its own group that its destination has in its own, and then
-// along the plane. Where a level between is one with gateways it goes up through gateways to the
-// level that its two ends have in common, across, and down to that place; planes come after that
-// too. So a route takes links of each kind once: up from below, across, down from above, planes
-// from below. No circle can close over kinds, and none within one, since each network by itself has
-// none. Build checks both.
+// along the plane. If a level between has gateways, it goes up through gateways to the level that
+// its two ends share, across, and down to that place. Planes come after that too. So a route takes
+// links of each kind once: up from below, across, down from above, planes from below. No circle can
+// close over kinds, and none within one, since each network by itself has none. Build checks both.
 type levels struct {
 	sips    int
 	at      []level
@@ -230,8 +229,8 @@ func (l *levels) route(hops []Hop, first, from, to int) []Hop {
 	return hops
 }
 
-// stretch is where a message between two SIPs goes on, in which network, from a SIP or a gateway on
-// its way, and the site of that network at which it leaves it.
+// stretch is a part of the route between two SIPs. It has the network, the SIP or gateway where it
+// begins, and the site of that network at which it ends.
 func (l *levels) stretch(from, at, to int) (s stand, end int) {
 	cross := l.crossing(from, to)
 	switch {
@@ -264,16 +263,16 @@ func (l *levels) stretch(from, at, to int) (s stand, end int) {
 	return stand{level, v.network(at), v.member(at)}, v.member(to)
 }
 
-// landing is the SIP at which a message arrives that has crossed a level of gateways: it has the
+// landing is the SIP at which a message arrives that has crossed a level of gateways. It has the
 // destination's place in all levels up to that one.
 func (l *levels) landing(from, to, cross int) int {
 	span := l.at[cross].span
 	return from/span*span + to%span
 }
 
-// nodeName is the name of a gateway or hub: its level, the number of its network or group where
-// there are several, and what it is there: "rail3.leaf0", "rack.gateway2". The short form has no
-// names, and one network.
+// nodeName is the name of a gateway or hub. It has its level, the number of its network or group if
+// there are several, and its kind: "rail3.leaf0", "rack.gateway2". The short form has no names, and
+// one network.
 func (l *levels) nodeName(site int) string {
 	s := l.stand(site)
 	at := &l.at[s.level]

@@ -131,9 +131,9 @@ func TestCompositions(t *testing.T) {
 	}
 }
 
-// TestFoldedLevelsMissNothing compares what Build looks at with every route of the same levels:
-// each pair of links that can wait for one another must be in it, at once or over places without
-// links.
+// TestFoldedLevelsMissNothing compares the waits that Build checks with every route of the same
+// levels. Each pair of links that can wait for one another must be in it, at once or over places
+// without links.
 func TestFoldedLevelsMissNothing(t *testing.T) {
 	for _, test := range compositions {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,10 +1,10 @@
 package machine
 
 // foldedWaits is the graph of all routes between SIPs, with the networks of a level folded onto
-// one; a circle of the whole is one of the folded graph too. A route is stretches through networks:
+// one. A cycle of the whole is also one of the folded graph. A route is stretches through networks:
 // up to gateways, across, down, along planes (see levels). Each stretch of a network is walked.
-// Between two stretches a message passes a gateway or a SIP, and what may follow there does so
-// whatever came before, so that these places are vertices of their own.
+// Between two stretches a message passes a gateway or a SIP. What may follow there does not depend
+// on what came before, so these places are vertices of their own.
 func (l *levels) foldedWaits() *waitGraph {
 	const start = -1 // at a SIP, with nothing before
 	edges := 0
@@ -42,8 +42,8 @@ func (l *levels) foldedWaits() *waitGraph {
 	return g
 }
 
-// stretch records a way through a network whose edges are the links from first on, and what comes
-// before and after it; a negative number is nothing.
+// stretch records a path through a network whose edges are the links from first on, and what comes
+// before and after it. A negative number is nothing.
 func (g *waitGraph) stretch(net network, first, from, to, before, after int) {
 	route := g.route[:0]
 	if before >= 0 {

@@ -123,9 +123,9 @@ func (m *Machine) Capacity(n NodeID) unit.Bytes {
 	return 0
 }
 
-// Latency sums a route: the time that the head of a message needs over all hops, and the slowest
-// rate among them, 0 for no hops. An uncontended message of b bytes has arrived whole at head + b /
-// slowest.
+// Latency sums a route. It returns the time that the head of a message needs over all hops, and
+// their slowest rate, 0 for no hops. An uncontended message of b bytes has arrived whole at head +
+// b / slowest.
 func (m *Machine) Latency(hops []Hop) (head unit.Time, slowest unit.Rate) {
 	for _, h := range hops {
 		l := m.Spec(h.Link)

@@ -9,11 +9,11 @@ import (
 	"kernbench/unit"
 )
 
-// Multimem is what joins the PEs of a group, which copies what one of them stores to all and
-// combines what one of them loads from all: a switch that each PE has a link to, or a tree of
-// switches. Each member sends to the switch that it has a link to. In a tree each switch combines
-// what comes from members and from switches below it, and sends one message up; what goes down it
-// copies to all of them.
+// Multimem joins the PEs of a group. It copies what one of them stores to all, and combines what
+// one of them loads from all. It is a switch that each PE has a link to, or a tree of switches.
+// Each member sends to the switch that it has a link to. In a tree each switch combines the data of
+// members and of switches below it, and sends one message up. It copies data that go down to all of
+// them.
 type Multimem struct {
 	Joints []Joint // the switches; the first is the root, and each other one comes after the switch above it
 	At     []int32 // by member: its switch
@@ -387,7 +387,7 @@ func (m *Machine) SwitchesReduce() (reduces, copies bool) {
 }
 
 // LevelShare returns the rate of a link of a level of SIPs, at most that at which a SIP accepts
-// data, and the rate of what its switches combine or copy there.
+// data. It also returns the rate of data that its switches combine or copy there.
 func (m *Machine) LevelShare(level int) (link, combined unit.Rate) {
 	c := &m.topology.System().Between()[level]
 	link = min(c.Link.BW, m.topology.SIP().IO.BW)

@@ -47,8 +47,8 @@ func (m *Machine) Between(a, b int) int {
 	return -1
 }
 
-// Nested lists the numbers of PEs of the parts that the machine is made of, one within the other: a
-// cube, a row of cubes, a SIP, each dimension of each level of SIPs. The last is all.
+// Nested lists the numbers of PEs of the nested parts of the machine. They are a cube, a row of
+// cubes, a SIP, and each dimension of each level of SIPs. The last is all.
 func (m *Machine) Nested() []int {
 	sizes := []int{m.cube.pes, m.cube.pes * m.row, m.cube.pes * m.cubes}
 	for i := range m.levels {

@@ -1,11 +1,11 @@
 package machine
 
 // PairClasses numbers classes of PE pairs. The routes between the pairs of a class, and between
-// their memories, have links with equal properties in the same order, there and back, and pass the
-// same levels of the network. So the time of a route is computed once per class. Cubes at one place
-// of their SIP are symmetric, and so are SIPs. The links between two SIPs are examined once per
-// pair of SIPs. If all levels are uniform, as switches are, they are examined once for all pairs
-// whose routes part at the same levels.
+// their memories, have links with equal properties in the same order, in both directions. They pass
+// the same levels of the network. So the time of a route is computed once per class. Cubes at one
+// place of their SIP are symmetric, and so are SIPs. The links between two SIPs are examined once
+// per pair of SIPs. If all levels are uniform, as switches are, they are examined once for all
+// pairs whose routes part at the same levels.
 type PairClasses struct {
 	m           *Machine
 	perSIP      uint32 // PEs

@@ -63,7 +63,7 @@ func sameTile(a, b place) bool {
 }
 
 // Route appends the hops from one node to another, each a PE or a memory, and returns the longer
-// slice. A route that starts at a memory begins with its port (TCM: its read port), one that ends
+// slice. A route that starts at a memory begins with its port (TCM: its read port). One that ends
 // at a memory ends with its port (TCM: its write port). A PE and its own HBM and TCM share a tile:
 // a route between them has ports only. The route depends on the two nodes only. Route takes time in
 // proportion to the number of hops.

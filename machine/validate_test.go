@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Everything that is wrong with a file is told, with its place, and the next file is read all the
-// same; an interruption leaves what was finished.
+// Every mistake of a file is reported with its place, and the next file is read all the same. An
+// interruption keeps the finished results.
 func TestValidateTopology(t *testing.T) {
 	text := "system:\n  sips: {cuont: 4}\nfabric:\n  buffer_bytes: 16\n  message_bytes: many\n"
 	all, err := Validate(context.Background(), []string{"-", "ahbm", "nowhere"}, nil, strings.NewReader(text))

@@ -2,8 +2,8 @@ package machine
 
 // A walk is a route being written: where its head stands and on which channels it goes on.
 //
-// Channels inside a cube. A message on its way along a row of cubes uses the channel of its last
-// crossing, 0 or, beyond a dateline, 1; so does one that is about to leave its first cube on the
+// Channels inside a cube. A message in flight along a row of cubes uses the channel of its last
+// crossing, 0 or, beyond a dateline, 1. So does one that is about to leave its first cube on the
 // east or the west. A message on its way along a column of cubes uses turned + the channel of its
 // last crossing. A message in its last cube uses final. The number never sinks except where the
 // column begins, and there it is on links that row traffic never uses:
@@ -15,9 +15,9 @@ package machine
 //     of row traffic;
 //   - what has reached its last cube leaves the network, whatever way it turns there.
 //
-// So every chain of links goes row traffic, column traffic towards the exit, links between SIPs,
-// column traffic from the exit, last cube, and within each it goes one way or passes a dateline.
-// Build checks it all the same.
+// So every chain of links is row traffic, column traffic towards the exit, links between SIPs,
+// column traffic from the exit, last cube. Within each it goes one way or passes a dateline. Build
+// checks it all the same.
 type walk struct {
 	m           *Machine
 	buf         []Hop
@@ -78,8 +78,8 @@ func (m *Machine) crossing(sip, edge, conn int) int {
 func (m *Machine) outerLink(edge int) int { return m.crossing(m.sips, 0, 0) + edge }
 
 // connection is the one that carries a message between two tiles on each side of each cube that it
-// crosses: that of the owner of the memory which is written or, where none is, read. So a read's
-// request and its data share it. The SRAM has no owner; then the other end decides.
+// crosses. It is that of the owner of the memory which is written or, where none is, read. So a
+// read's request and its data share it. The SRAM has no owner; then the other end decides.
 func (m *Machine) connection(a, b place) int {
 	pe := b.index
 	if b.kind == kindSRAM || b.kind == kindPE && (a.kind == kindHBM || a.kind == kindTCM) {

@@ -5,8 +5,8 @@ import (
 	"kernbench/tl"
 )
 
-// checker is the Core of a kernel of which nothing is stored but how long its messages are: of
-// programs that are too long to be kept.
+// checker is the Core of a kernel of which only the lengths of its messages are stored. It is used
+// for programs that are too long to be kept.
 type checker struct {
 	guard
 	at    int

@@ -187,7 +187,7 @@ func tile(c *tl.Context, a tl.Args) tl.Ref {
 func square(c *tl.Context) tl.Tensor { return c.Full(tl.Dims(4, 4), dtype.F16, 1) }
 
 // TestClassOfOne: a rank that differs in one operation, early, in the middle or at the end, is a
-// class of its own, and all others are one class. Each rank has what it issues alone.
+// class of its own. All others are one class. Each rank has what it issues alone.
 func TestClassOfOne(t *testing.T) {
 	const world = 7
 	at := func(v *variant, when string, odd int) tl.Kernel {
@@ -236,7 +236,7 @@ func TestClassOfOne(t *testing.T) {
 }
 
 // TestOneClass: ranks that use other addresses, other parts of their tensors, and rings to other
-// ranks are one class, and so are those of several groups.
+// ranks are one class. So are those of several groups.
 func TestOneClass(t *testing.T) {
 	for name, k := range map[string]tl.Kernel{
 		"usual":   func(c *tl.Context, a tl.Args) { usual(c, a) },

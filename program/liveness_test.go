@@ -82,7 +82,7 @@ func TestLastUses(t *testing.T) {
 }
 
 // TestRenumber: with the numbers that Renumber gives, each operation reads what it reads in the
-// record, and no two tensors that are still read share a place.
+// record. No two tensors that are still read share a place.
 func TestRenumber(t *testing.T) {
 	for seed := range uint64(2000) {
 		k := anyRecord(rand.New(rand.NewPCG(seed, 1)))

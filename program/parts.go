@@ -9,8 +9,8 @@ import (
 	"kernbench/tl/launch"
 )
 
-// Parts records a long program while it is used: the kernel of each rank goes on, in a coroutine
-// of its own, as far as its next part of operations. Tensors keep the kernel's numbers.
+// Parts records a long program while it is used. The kernel of each rank runs, in a coroutine of
+// its own, as far as its next part of operations. Tensors keep the kernel's numbers.
 type Parts struct {
 	table
 	ctx  context.Context
@@ -24,8 +24,8 @@ type Parts struct {
 	Traffic []tl.Traffic
 }
 
-// firstPart and laterPart are how many operations are recorded at once: enough for a short kernel
-// to be recorded whole, after which its coroutine serves another, and few enough for those of a
+// firstPart and laterPart are how many operations are recorded at once. They are enough to record a
+// short kernel whole, after which its coroutine serves another. They are few enough for those of a
 // long one to stay in the cache until they are used.
 const (
 	firstPart = 512
@@ -52,7 +52,7 @@ func NewParts(ctx context.Context, l *launch.Launch, o Options) *Parts {
 	return &Parts{table: newTable(), ctx: ctx, l: l, opts: o, busy: map[int]*part{}, Traffic: make([]tl.Traffic, l.NumBlocks())}
 }
 
-// Next is the next part of rank number of the launch, until it is called again; its last operation
+// Next is the next part of rank number of the launch, until it is called again. Its last operation
 // is End if the kernel has ended. It fails as RecordLaunch does, if the kernel no longer does what
 // it did then.
 func (p *Parts) Next(rank int) ([]Op, error) {

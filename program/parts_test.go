@@ -45,8 +45,8 @@ func forms(ops []program.Op, f []program.Form, more []program.More) []form {
 	return all
 }
 
-// TestLongProgram: a program beyond the budget is not kept. What is known of it is how long the
-// messages of each ring are, and the parts of its kernels are what was recorded of them.
+// TestLongProgram: a program beyond the budget is not kept. Its known properties are the lengths of
+// the messages of each ring. The parts of its kernels are what was recorded of them.
 func TestLongProgram(t *testing.T) {
 	const world = 7
 	for _, rounds := range []int{0, 1, 60, 400} { // some kernels end in their first part

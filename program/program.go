@@ -40,8 +40,8 @@ type Record struct {
 	Traffic tl.Traffic // of each rank; without Rank
 	Lines   []string   // source line of each operation; nil unless asked for
 
-	// Base and Offs are the places of the rank that was recorded: an address for each
-	// operation that accesses memory, and an offset for each tensor operand A and B.
+	// Base and Offs are the places of the recorded rank. They have an address for each operation
+	// that accesses memory, and an offset for each tensor operand A and B.
 	Base []mem.Addr // distance from the first byte of the rank's HBM slice
 	Offs []int32    // elements
 }
@@ -124,8 +124,8 @@ func (p *Program) LongestSends(l *launch.Launch) [][]int64 {
 	return all
 }
 
-// Places is where the accesses of a block go, and where its operands begin, as differences from
-// the record: each Run holds from its position on to that of the next.
+// Places is where the accesses of a block go, and where its operands begin, as differences from the
+// record. Each Run holds from its position on to that of the next.
 type Places struct {
 	Addrs []Run // positions in Record.Base, differences in bytes
 	Offs  []Run // positions in Record.Offs, differences in elements

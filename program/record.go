@@ -16,9 +16,9 @@ import (
 
 // Options say what Record keeps, and what it refuses.
 type Options struct {
-	// Own, if positive, limits memory to the first Own bytes of each rank's HBM slice, and
-	// operations to loads, stores, arithmetic, sends, and receives into tensors: what each rank
-	// does then depends on the others through the contents of its rings alone.
+	// Own, if positive, limits memory to the first Own bytes of each rank's HBM slice. It limits
+	// operations to loads, stores, arithmetic, sends, and receives into tensors. Then a rank
+	// depends on the others through the contents of its rings alone.
 	Own unit.Bytes
 
 	Budget unit.Bytes          // of all records and places; 0: DefaultBudget
@@ -100,7 +100,8 @@ func (r *recorder) allDiffer() bool {
 }
 
 // Guess records a few ranks of a launch, and returns the program in which all do the same as the
-// first; nil if some differ or cannot be recorded. It holds once RecordLaunch has found the same.
+// first. It returns nil if some differ or cannot be recorded. It holds once RecordLaunch has found
+// the same.
 func Guess(ctx context.Context, l *launch.Launch, o Options) *Program {
 	o.Places, o.Parts = false, false
 	r := newRecorder(ctx, l, o)
@@ -129,9 +130,9 @@ func (p *Program) Same(guess *Program) bool {
 // recorder is the Core of the kernel that is being recorded. As long as a rank does the same as
 // one before, it is compared with that one's record and nothing is stored.
 //
-// Records are a tree: each but the first shares its beginning with its parent. Where a rank
-// departs from the record that it is compared with, it goes on with another one that shares the
-// operations so far, or begins a record of its own. So every kernel runs once.
+// Records are a tree: each but the first shares its beginning with its parent. Where a rank departs
+// from the record that it is compared with, it begins a new record, or continues with another
+// record of the same operations so far. So every kernel runs once.
 type recorder struct {
 	guard
 	table

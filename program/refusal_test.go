@@ -198,8 +198,8 @@ func TestUsesAreKept(t *testing.T) {
 	}
 }
 
-// TestCancelled: a recording ends when its context does, in the middle of a long kernel and
-// between short ones, of the first rank and of those that are compared with it.
+// TestCancelled: a recording ends when its context does, in the middle of a long kernel and between
+// short ones. This holds for the first rank and for those compared with it.
 func TestCancelled(t *testing.T) {
 	for _, loads := range []int{10, 100_000} {
 		for _, odd := range []int{0, 3} {

@@ -7,7 +7,7 @@ import (
 	"kernbench/tl"
 )
 
-// depart continues with another record that has the operations so far and then this instruction; if
+// depart continues with another record that has the operations so far and then this instruction. If
 // there is none, the rank gets a record of its own. It returns the operation.
 func (r *recorder) depart(in *tl.Instr) *Op {
 	if r.record != none {

@@ -26,8 +26,8 @@ type Args struct {
 	OutElems []int
 
 	// ChunkBytes is the length of a pipeline's pieces; 0: the formula's choice. LatencyBytes is the
-	// alpha/beta of the machine for that formula: the bytes that a link carries while an empty
-	// message reaches the next rank; 0: unknown.
+	// alpha/beta of the machine for that formula. These are the bytes that a link carries while an
+	// empty message reaches the next rank; 0: unknown.
 	ChunkBytes, LatencyBytes int64
 
 	// Channels is the number of rings that a machine runs side by side, each with a share of the

@@ -63,11 +63,11 @@ func (c *Context) SendRef(d Dir, r Ref) {
 	}
 }
 
-// Recv takes the next message from the neighbour in direction d, waiting for it. The
-// tensor lies in the ring's slot: its lifetime ends with the next receive from d, and
-// only then does the sender get the slot back. With AnyDir it takes from whichever ring
-// has a message, in turn, and ends the lifetimes of all directions. A payload longer
-// than a slot is assembled in scratch and has no such limit.
+// Recv takes the next message from the neighbour in direction d, waiting for it. The tensor lies in
+// the ring's slot. Its lifetime ends with the next receive from d, and only then does the sender
+// get the slot back. With AnyDir it takes from whichever ring has a message, in turn, and ends the
+// lifetimes of all directions. A payload longer than a slot is assembled in scratch and has no such
+// limit.
 func (c *Context) Recv(d Dir, s Shape, t dtype.Type) (r Tensor) {
 	if port := c.wiring.InIndex(d); d != AnyDir && port >= 0 && c.ports[port].posted <= c.ports[port].taken {
 		c.takeFrom("recv", port, s, t, nil, &r)
@@ -277,8 +277,8 @@ func at(line string) string {
 	return " at " + line
 }
 
-// Unreceived completes the fault of a launch that ended with messages in a ring: the calls of the
-// rank that has it by one of its ports, c, and of the rank that sends into it by another.
+// Unreceived completes the fault of a launch that ended with messages in a ring. It has the calls
+// of the rank at one end, by its port c, and of the rank that sends into the ring.
 func Unreceived(e *fault.Unreceived, c *Context, port int, from *Context, out int) *fault.Unreceived {
 	p := &c.ports[port]
 	e.Dir, e.Sent = c.wiring.In[port].Dir.String(), fmt.Sprintf("send(%v)", from.wiring.Out[out].Dir)

@@ -56,10 +56,10 @@ type Epilogue struct {
 	Bias   Tensor
 }
 
-// Composite describes a tiled pipeline from memory to memory that runs beside the
-// kernel: tiles of the operands come in by DMA, are multiplied (or, without B, only pass
-// the epilogue), and go out by DMA. An operand of a product may be a tensor instead, LoadedA
-// or LoadedB: its tiles are in the PE already. The product takes what it holds at the call.
+// Composite describes a tiled pipeline from memory to memory that runs in parallel to the kernel.
+// Tiles of the operands are loaded by DMA, are multiplied (or, without B, only pass the epilogue),
+// and are stored by DMA. An operand of a product may be a tensor instead, LoadedA or LoadedB: its
+// tiles are in the PE already. The product takes what it holds at the call.
 type Composite struct {
 	A, B             Ref // without B (the zero Ref) there is no product: Out = epilogue(A)
 	LoadedA, LoadedB Tensor
@@ -132,8 +132,8 @@ func (c *Context) Composite(p Composite) Handle {
 	return h
 }
 
-// pipeOperand is an operand of a composite: the place in memory, or the type and shape of the
-// tensor that stands for it, whose cell and first element are put into the instruction.
+// pipeOperand is an operand of a composite. It is the place in memory, or the type and shape of a
+// tensor, whose cell and first element are put into the instruction.
 func (c *Context) pipeOperand(name string, r Ref, t *Tensor, cell, off *int32) Ref {
 	if t.dtype == dtype.Invalid {
 		return r

@@ -62,8 +62,8 @@ func (o ReduceOp) Binary() dtype.BinaryOp {
 
 var reduceBinaries = [...]dtype.BinaryOp{Sum: dtype.Add, Prod: dtype.Mul, Max: dtype.Max, Min: dtype.Min, Avg: dtype.Add}
 
-// Finish turns the combination of n contributions into the result of a collective: for
-// avg it divides by n, for the other operations it is t itself.
+// Finish turns the combination of n contributions into the result of a collective. For avg it
+// divides by n, and for the other operations it is t itself.
 func (c *Context) Finish(op ReduceOp, t Tensor, n int) Tensor {
 	if op != Avg || n == 1 {
 		return t

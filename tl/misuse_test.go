@@ -12,8 +12,8 @@ import (
 	"kernbench/tl"
 )
 
-// What a kernel names far outside of a window, or of what there is to choose from, must not come
-// round to something that is there.
+// A place that a kernel names far outside of a window, or of a list, must not wrap around to an
+// existing one.
 func TestOutOfRange(t *testing.T) {
 	layout, err := mem.NewLayout(0, []mem.Buffer{{Name: "b", Parts: []mem.Part{
 		mem.DataPart("data", dtype.F32, 8), mem.SignalPart("words", mem.Int32, 4),

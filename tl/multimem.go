@@ -35,11 +35,11 @@ func (s Sym) Among(g *mem.Group) Sym {
 	return s
 }
 
-// LoadReduce starts a load of what s names in the copies of all members, or of a group, which the
-// switch combines on the way, and returns at once; the first operation that needs the tensor waits
-// for it. Each member's memory is read once, over that member's link. Switches combine the copies
-// in ascending order of members, and round each result to the type; types of 16 bits they combine
-// in f32, and round once. Avg is the sum: see Finish.
+// LoadReduce starts a load of what s names in the copies of all members, or of a group, and returns
+// at once. The switch combines the copies. The first operation that needs the tensor waits for it.
+// Each member's memory is read once, over that member's link. Switches combine the copies in
+// ascending order of members, and round each result to the type. Types of 16 bits they combine in
+// f32, and round once. Avg is the sum: see Finish.
 func (c *Context) LoadReduce(s Sym, by ReduceOp) (t Tensor) {
 	const op = "load_reduce"
 	own := c.ofAll(op, s)
@@ -56,7 +56,8 @@ func (c *Context) LoadReduce(s Sym, by ReduceOp) (t Tensor) {
 }
 
 // StoreMulticast starts a store of t to what s names in the copies of all members, or of a group,
-// the own one too, and returns at once. One copy leaves this PE; the switch makes the others.
+// and returns at once. It includes the own copy. One copy leaves this PE; the switch makes the
+// others.
 func (c *Context) StoreMulticast(s Sym, t Tensor) {
 	const op = "store_multicast"
 	to := c.ofAll(op, s)
@@ -74,9 +75,9 @@ func (c *Context) StoreMulticast(s Sym, t Tensor) {
 }
 
 // ReduceMulticast starts a load of what src names in the copies of all members, or of the group of
-// dst, and a store of what the switch combines to dst in these copies, and returns at once: the
-// data do not come to this PE in between. Each member sends its data up once and gets the result
-// once. PipeBarrier waits for it. It combines as LoadReduce does.
+// dst. It stores the combination to dst in these copies, and returns at once. The data do not come
+// to this PE in between. Each member sends its data up once and gets the result once. PipeBarrier
+// waits for it. It combines as LoadReduce does.
 func (c *Context) ReduceMulticast(dst, src Sym, by ReduceOp) {
 	const op = "reduce_multicast"
 	if dst.win != src.win {

@@ -18,8 +18,8 @@ func (s *stream) Do(in *Instr) {
 	s.all = append(s.all, *in)
 }
 
-// On a context that was another rank's a kernel does what it does on a new one, whatever the
-// other left behind, and the context takes no memory again.
+// On a context that was another rank's, a kernel behaves as on a new one, and the context allocates
+// no memory again.
 func TestReset(t *testing.T) {
 	window := func(pe int32) *mem.Window {
 		layout, err := mem.NewLayout(0, []mem.Buffer{{Name: "b", Parts: []mem.Part{mem.SignalPart("words", mem.Int32, 4)}}})

@@ -6,11 +6,11 @@ import (
 	"kernbench/unit"
 )
 
-// scratch hands out the PE's scratch memory to results. A kernel need not free: when the
-// cursor meets an old tensor, one that has been used since the cursor last passed is
-// skipped and one that has not is reclaimed (the CLOCK approximation of least recently
-// used). A reclaimed tensor that is used after all is a fault, never a wrong value.
-// What a kernel frees in reverse order of making is reused at once.
+// scratch hands out the PE's scratch memory to results. A kernel need not free. When the cursor
+// meets an old tensor, the tensor is skipped if it has been used since the cursor last passed.
+// Otherwise it is reclaimed. This is the CLOCK approximation of least recently used. A reclaimed
+// tensor that is used after all is a fault, never a wrong value. What a kernel frees in reverse
+// order of making is reused at once.
 //
 // In-flight reads do not hold scratch: the DMA took its copy when the call returned.
 type scratch struct {

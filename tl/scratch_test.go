@@ -69,9 +69,9 @@ func (c *Context) blocks(t *rapid.T) (n int) {
 	return n
 }
 
-// Whatever a kernel makes, uses, frees and pins: blocks never overlap, an instruction
-// never loses its operands to its result, what is alive keeps its value, what is pinned
-// stays, and what is gone is a fault that says how it went.
+// A kernel makes, uses, frees and pins at random. Blocks never overlap, and an instruction never
+// loses its operands to its result. A live tensor keeps its value, and a pinned one stays. A use of
+// a lost one is a fault with the reason.
 func TestScratchAgainstModel(t *testing.T) {
 	type held struct {
 		t      Tensor

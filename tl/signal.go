@@ -61,8 +61,8 @@ func (c Cmp) Holds(t mem.WordType, v, want int64) bool {
 // signalDims is the most extents that a tensor of signals can have.
 const signalDims = 5
 
-// Signal names control words of a window, in every member's copy: one word, or a strided
-// tensor of them, of which a wait asks that all satisfy it.
+// Signal names control words of a window, in every member's copy. They are one word, or a strided
+// tensor of them; a wait requires all of them to satisfy it.
 type Signal struct {
 	win    *mem.Window
 	part   *mem.Part

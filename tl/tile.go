@@ -7,9 +7,9 @@ import (
 	"kernbench/mem"
 )
 
-// Desc describes a matrix in memory that is read and written in tiles: rows of Cols elements,
-// each Stride elements after the one before, in blocks of BlockRows × BlockCols. Tiles at the
-// edge are clipped.
+// Desc describes a matrix in memory that is read and written in tiles. It has rows of Cols
+// elements, each Stride elements after the previous one, in blocks of BlockRows × BlockCols. Tiles
+// at the edge are clipped.
 type Desc struct {
 	Addr                 mem.Addr
 	DType                dtype.Type

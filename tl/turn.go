@@ -4,7 +4,7 @@ import "fmt"
 
 // Turn is one rank's part of a collective that a task of a communication engine performs, in
 // parallel to other collectives and other work. It gives the data pass the contribution at the
-// start of the collective and the place of its result at the end, so that each collective is judged
+// start of the collective and the place of its result at the end. So each collective is judged
 // separately. It takes no time.
 type Turn struct {
 	ID      int32    // of the collective in this run, from 1 on: the same on all its ranks

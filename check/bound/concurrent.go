@@ -9,8 +9,8 @@ import (
 
 // The largest concurrent flow gives the least time in which the data of all pairs of ranks can pass
 // the links, over any routes. Any lengths of links give a limit, the dual of that flow. A byte from
-// a rank to another travels their distance d, and a link of capacity c takes c times its length in
-// a second, so that
+// a rank to another travels their distance d, and a link of capacity c carries c times its length
+// in a second. So
 //
 //	time >= sum over pairs of bytes · d / sum over links of c · length.
 //

@@ -69,8 +69,8 @@ func concurrent(tr *trading) (float64, error) {
 	return most / 1e9, err
 }
 
-// On graphs small enough for a linear program, what is proven is never above the best that there
-// is, and near it; and so is what the flow reaches, from the other side.
+// On graphs small enough for a linear program, the proven limit is never above the optimum, and
+// near it. The rate that the flow reaches is never below the optimum, and near it.
 func TestLargestConcurrentFlow(t *testing.T) {
 	solved := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -18,8 +18,8 @@ func cutsOf(inside func(int32) bool, ranks, world int, out, in int64) [2]cut {
 	}
 }
 
-// parts are the cuts that the machine's build suggests: each tile, cube, SIP and group of SIPs,
-// and, in each order, all nodes up to a place.
+// parts are the cuts that the machine's build suggests. They are each tile, cube, SIP and group of
+// SIPs, and, in each order, all nodes up to a place.
 func (g *graph) parts() []cut {
 	tile := make([]int32, g.nodes)
 	for n := range tile {
@@ -203,10 +203,11 @@ func (s *Solver) smallest(from, to int) cut {
 	return s.g.measure(n.inside())
 }
 
-// ratios finds, for each of some ranks, the cut without it (turned: with it) that has the most
-// ranks inside (turned: outside) per rate of its links. It starts from a known ratio, taken as time
-// per element. If a flow with these capacities brings everything to the rank, or from it, no cut is
-// worse. Otherwise the smallest cut of the flow is worse, and gives the next ratio (Dinkelbach).
+// ratios finds a cut for each of some ranks: the cut without it that has the most ranks inside per
+// rate of its links. If turned, it is the cut with it that has the most ranks outside. It starts
+// from a known ratio, taken as time per element. If a flow with these capacities brings everything
+// to the rank, or from it, no cut is worse. Otherwise the smallest cut of the flow is worse, and
+// gives the next ratio (Dinkelbach).
 func (s *Solver) ratios(best ratio, ranks []int, turned bool) (found []cut) {
 	world := int64(len(s.g.rank))
 	for _, r := range ranks {

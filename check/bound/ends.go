@@ -107,8 +107,8 @@ func (s *Solver) cross(b *Bound, d *demand, c *crossed, edges []int32, inside fu
 	return true
 }
 
-// carried returns the least time in which the links of a cut carry so many bytes from the memories
-// of some ranks to those of others.
+// carried returns the least time in which the links of a cut carry some bytes from the memories of
+// some ranks to those of others.
 func (s *Solver) carried(bytes int64, edges []int32, from, to func(rank int) bool) unit.Time {
 	before, behind := s.early(s.g, from), s.early(s.turned(), to)
 	links := make([]usable, 0, len(edges))

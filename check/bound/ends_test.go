@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSoonest: links that can be used for part of the time carry the bytes in the time that is
-// found, and fewer in any shorter time.
+// TestSoonest: links that can be used for part of the time carry the bytes in the time found, and
+// fewer bytes in any shorter time.
 func TestSoonest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		links := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) usable {
@@ -35,8 +35,8 @@ func TestSoonest(t *testing.T) {
 	})
 }
 
-// TestEnds holds the limits of a line of three ranks against what one finds by hand: links of 1
-// GB/s with delays of 10 and 100 ns, and memories with 1 ns.
+// TestEnds compares the limits of a line of three ranks with those found by hand. Links have 1 GB/s
+// and delays of 10 and 100 ns, and memories have 1 ns.
 func TestEnds(t *testing.T) {
 	line := func() *graph {
 		g := &graph{nodes: 3, rank: []int32{0, 1, 2}, cube: []int32{0, 1, 2}, sip: []int32{0, 1, 2}}

@@ -68,8 +68,8 @@ func minimum(times []unit.Time) unit.Time {
 	return least
 }
 
-// spread returns the largest number of ranks that need data of one rank, itself included, and the
-// largest number of ranks whose data one rank needs.
+// spread returns the largest number of ranks that need data of one rank, itself included. It also
+// returns the largest number of ranks whose data one rank needs.
 func (d *demand) spread() (reach, gather int64) {
 	all, chunks := int64(d.world), int64(0) // ranks with a chunk
 	for r := range d.world {
@@ -108,9 +108,9 @@ func (d *demand) spread() (reach, gather int64) {
 	return reach, gather
 }
 
-// tree returns the earliest time at which n ranks can have what one rank has at 0, and the number
-// of ranks that have it after each step of the longer of gap and hop. A rank that has it at t sends
-// it, so that it arrives at t+hop, t+gap+hop and so on.
+// tree returns the earliest time at which n ranks can have what one rank has at 0. It also returns
+// the number of ranks that have it after each step of the longer of gap and hop. A rank that has it
+// at t sends it, so that it arrives at t+hop, t+gap+hop and so on.
 func tree(ranks int64, gap, hop unit.Time) (at unit.Time, steps []TreeStep) {
 	type arrivals struct {
 		at unit.Time

@@ -2,8 +2,8 @@ package bound
 
 import "math"
 
-// A network is a graph with capacities and two more nodes, a source with an arc to every rank and
-// a sink with one from every rank, for largest flows by Dinic's method: docs/decisions/0024.
+// A network is a graph with capacities and two more nodes. A source has an arc to every rank, and a
+// sink has one from every rank. Dinic's method finds its largest flows: see docs/decisions/0024.
 //
 // One network serves every question: capacities are set anew for each, and an arc of capacity 0
 // is not there.

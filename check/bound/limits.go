@@ -184,9 +184,9 @@ func combining(k Kind, d *demand, perSecond int64) Bound {
 }
 
 // memory: the part of a contribution that others need is read once, and data from others are
-// written once, through the port of the rank's HBM slice. A port serves reads and writes in turn. A
-// rank's own part of its result may stay in place, so it is not counted. TCM and SRAM set no limit,
-// because an algorithm need not use them.
+// written once. Both pass the port of the rank's HBM slice. A port serves reads and writes in turn.
+// A rank's own part of its result may stay in place, so it is not counted. TCM and SRAM set no
+// limit, because an algorithm need not use them.
 //
 // A read for others comes before the route to the nearest of them. A write of their data comes
 // after the route from the nearest of those.

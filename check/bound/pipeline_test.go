@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// chain is how long so many pieces of so many bytes take through hops, each with a delay and a
-// slope: a rank takes a turn with a piece, and a link carries one after the other. A receive starts
-// with the first byte.
+// chain returns how long some pieces of equal length take through hops, each with a delay and a
+// slope. A rank takes a turn with a piece, and a link carries one piece after the other. A receive
+// starts with the first byte.
 func chain(delays, slopes []float64, recv, turn float64, pieces []float64) float64 {
 	hops := len(delays)
 	cpu, link := make([]float64, hops+1), make([]float64, hops)
@@ -82,8 +82,8 @@ func TestNoPipelineIsFaster(t *testing.T) {
 	})
 }
 
-// With turns as long as delays and hops all alike, the limit is below that of the textbook, where a
-// rank does not take its turn with a piece while another is on its way: (sqrt((h-1) a) +
+// With turns as long as delays and all hops equal, the limit is below that of the textbook. There,
+// a rank does not take its turn with a piece while another is in flight: (sqrt((h-1) a) +
 // sqrt(M/B))^2.
 func TestPipelineAndTheTextbook(t *testing.T) {
 	const a, slope, hops, bytes = 1000, 4, 16, 1 << 16

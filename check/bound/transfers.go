@@ -68,8 +68,9 @@ func (t *tally) flush() error {
 }
 
 // instruction adds one of block i of a group. A message on a ring counts only for the part of its
-// route that does not depend on its payload's memory: from TCM to TCM if slots are there, else from
-// PE to PE. Bytes that engines move for a composite, or from a slot to memory, do not count.
+// route that does not depend on its payload's memory. That is from TCM to TCM if slots are there,
+// else from PE to PE. Bytes that engines move for a composite, or from a slot to memory, do not
+// count.
 func (t *tally) instruction(g *launch.Group, i int, in *tl.Instr) error {
 	if g != t.group || i != t.block {
 		if err := t.flush(); err != nil {

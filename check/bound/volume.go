@@ -79,8 +79,8 @@ func (s *Solver) withSwitches(bytes int64, parts int) int64 {
 	return int64(float64(bytes) * min(1, g/(2*(g-1)*share)))
 }
 
-// switches describes the switches of a level: whether they combine what is loaded, whether they
-// copy what is stored, and the rates of a link, in all and of what is combined or copied.
+// switches describes the switches of a level: whether they combine loads and copy stores. It has
+// the rates of a link, for all data and for combined or copied data.
 type switches struct {
 	reduces, copies bool
 	link, combined  int64

@@ -97,7 +97,7 @@ func (d *Detector) mine(c *clock, n int) []uint32 {
 }
 
 // join adds the knowledge of another clock. A clock that knows a moment of an agent knows all that
-// the agent knew then, so that one entry shows whether there is anything to add.
+// the agent knew then. So one entry shows whether there is anything to add.
 func (d *Detector) join(c, from *clock) {
 	if c.at(from.agent) >= from.time {
 		return

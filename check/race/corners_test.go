@@ -242,8 +242,8 @@ func TestCorners(t *testing.T) {
 	}
 }
 
-// A set that every reader of the word knows is still a hazard with an addition of a rank
-// that does not know it, however many updates lie between.
+// A set that every reader of the word knows is still a hazard with an addition of a rank that does
+// not know it. Any number of updates may lie between.
 func TestAddAfterForgottenSet(t *testing.T) {
 	for _, between := range []int{0, 1, 3, 8, 40} {
 		rep := judged(t, 3, mem.PutSignal, func(h *account) {

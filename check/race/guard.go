@@ -426,8 +426,8 @@ func (d *Detector) maybeLocked(a, b history.Agent) {
 	}
 }
 
-// sectionHint returns why f and e do not exclude each other, if the cause is the end of a section
-// or a word that only one of them has taken.
+// sectionHint returns why f and e do not exclude each other. The cause is the end of a section or a
+// word that only one of them has taken.
 func (d *Detector) sectionHint(f, e *event) string {
 	in := func(x *event, g *guard) *section {
 		if h := d.heldAt(x); h != nil {

@@ -472,7 +472,7 @@ func (d *Detector) emptiedByAny(l linkID, opt []*event, w []int64, slack int64) 
 	return upTo
 }
 
-// emptied returns the highest number up to which the first update's link has been emptied: without
+// emptied returns the highest number up to which the first update's link has been emptied. Without
 // the updates that come after it there, too much weight is missing. Later updates of an agent never
 // come after less than earlier ones.
 func emptied(opt []*event, w []int64, slack int64, c int) uint32 {

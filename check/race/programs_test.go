@@ -136,8 +136,8 @@ func (p *program) kernel(skipRank, skip int) tl.Kernel {
 	}
 }
 
-// generate makes a program whose order is complete: in each round, ranks give each other
-// blocks in random ways, each with the order that it needs, and then all meet.
+// generate makes a program whose order is complete. In each round, ranks give each other blocks in
+// random ways, each with the order that it needs. Then all synchronize.
 func generate(rng *rand.Rand) *program {
 	n := 2 + rng.IntN(3)
 	p := &program{ranks: n, blocks: n + 1, words: 3 * n, acts: make([][]act, n)}

@@ -127,8 +127,8 @@ func (o *tinyOp) class(signal bool) int {
 	return -1
 }
 
-// orderedOnLink reports whether the effect of i at its peer (its signal, or data) must be there
-// before that of k, by a fence or by what the machine promises.
+// orderedOnLink reports whether the effect of i at its peer (its signal, or data) must precede that
+// of k. A fence or the machine's promise orders them.
 func (p *tiny) orderedOnLink(i int, iSignal bool, k int, kSignal bool) bool {
 	a, b := &p.ops[i], &p.ops[k]
 	ca, cb := a.class(iSignal), b.class(kSignal)
@@ -306,8 +306,8 @@ const (
 	signal
 )
 
-// waits reports whether side x of operation k cannot end before side e of the earlier i: by
-// itself or by way of what lies between them.
+// waits reports whether side x of operation k cannot end before side e of the earlier i. It waits
+// by itself or through operations between them.
 func (p *tiny) waits(i, e, k, x int) bool {
 	if i == k {
 		return e == x || p.ops[i].puts() && (e == source || x == signal)
@@ -513,8 +513,8 @@ func judgeTiny(p *tiny, seed uint64) (r *race.Report, ok bool) {
 	}
 }
 
-// Over all schedules of small programs: what the judge reports from one of them can happen,
-// and where something can happen it reports something, from whichever schedule.
+// Over all schedules of small programs: every hazard that the judge reports from one of them can
+// happen. If a hazard can happen, the judge reports one, from any schedule.
 func TestAgainstAllSchedules(t *testing.T) {
 	judged, racy, clean := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -568,8 +568,8 @@ func checkTiny(t *rapid.T, p *tiny, all outcome, rep *race.Report) {
 	}
 }
 
-// With words that are set, and waits for any value: a program that is not reported has no race
-// in any schedule, and none that hangs; and what is reported can happen.
+// With words that are set, and waits for any value: a program that is not reported has no race and
+// no hang in any schedule. Every reported hazard can happen.
 func TestAgainstAllSchedulesWithSets(t *testing.T) {
 	quiet, reported := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

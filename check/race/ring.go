@@ -74,7 +74,7 @@ func (d *Detector) ringRecord(r *history.Record) {
 }
 
 // send handles a message that has got its slot. The sender waits for the credit of the slot's
-// previous message if the message is the first of a payload; for the others the engine waits.
+// previous message if the message is the first of a payload. For the others the engine waits.
 func (d *Detector) send(q *ring, r *history.Record) {
 	if len(q.slots) == 0 {
 		q.slots = make([]message, max(1, r.Slots))

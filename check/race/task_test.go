@@ -309,8 +309,8 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// One run says nothing of others where it is for the schedule to say whose task comes first in a
-// queue: what the tasks do is ordered in this run, and in others the other way round.
+// One run proves nothing about others if the schedule decides whose task comes first in a queue.
+// The accesses of the tasks are ordered in this run, and in reverse order in others.
 func TestClassOfTasks(t *testing.T) {
 	nothing := func(*tl.Context, tl.Signal) {}
 	twice := func(d *tasked, queue int) { // by two programs that know nothing of each other

@@ -190,7 +190,7 @@ func (d *Detector) resolve(agent history.Agent, r *history.Record) {
 }
 
 // trust corrects the assumed initial value of a word if the value that was read cannot result from
-// it: the host has written there, or another window uses the memory. All sent updates are then
+// it. The host has written there, or another window uses the memory. All sent updates are then
 // assumed to have arrived.
 func (d *Detector) trust(w *word, q *question, seen int64) {
 	low, high := q.base, q.base

@@ -267,8 +267,8 @@ func TestAccountOfStreams(t *testing.T) {
 	}
 }
 
-// What a rank starts it has started before it ends, and every access is told once: under
-// every schedule an account has the same records of each agent that does not depend on it.
+// A rank starts its operations before it ends, and every access is recorded once. Under every
+// schedule an account has the same records of each agent that does not depend on it.
 func TestAccountUnderSchedules(t *testing.T) {
 	account := func(seed uint64) map[string][]string {
 		a := newTold()

@@ -211,8 +211,8 @@ func TestInterruptOfSpinSaysWhereOthersWait(t *testing.T) {
 	}
 }
 
-// TestStallBeforeACall: an empty loop in front of a call of ours has the place of the call, whose
-// function may be inlined: the line named is the author's.
+// TestStallBeforeACall: an empty loop in front of a call of kernbench has the place of the call,
+// whose function may be inlined. The named line is the author's.
 func TestStallBeforeACall(t *testing.T) {
 	var enough atomic.Bool
 	left := make(chan struct{})

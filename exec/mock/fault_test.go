@@ -190,8 +190,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// The first fault in the order in which ranks run ends the launch: rank 1 is first to
-// come that far, since rank 0 waits for it.
+// The first fault in the order in which ranks run ends the launch. Rank 1 is the first to reach
+// one, since rank 0 waits for it.
 func TestFirstFaultWins(t *testing.T) {
 	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 		x := own(c, a)

@@ -10,8 +10,8 @@ import (
 	"kernbench/tl"
 )
 
-// TestTensorOfAnotherRank: a tensor that ranks share through a variable of the host, which
-// no machine could do, is refused though a cell of the same number exists.
+// TestTensorOfAnotherRank: ranks share a tensor through a variable of the host, which no machine
+// could do. It is refused though a cell of the same number exists.
 func TestTensorOfAnotherRank(t *testing.T) {
 	var shared tl.Tensor
 	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {

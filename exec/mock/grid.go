@@ -25,8 +25,8 @@ func (g *grid) left() int { return g.Grid - g.ended + g.tasks }
 
 func offset(k int, pitch int64) mem.Addr { return mem.Addr(int64(k) * pitch) }
 
-// launch starts a kernel, or a group launch when all its members are there, and ends when all
-// programs have, and all tasks that they have posted.
+// launch starts a kernel, or a group launch when all its members have arrived. It ends when all
+// programs have ended, and all tasks that they have posted.
 func (s *stream) launch(op *launch.StreamOp) progress {
 	l := op.Launch
 	switch {

@@ -8,7 +8,7 @@ import (
 // This file leaves local launches out of the account of memory: see history.Log.Hold.
 
 // beginLocal holds back the account of a launch. Under the older credit rule a slot may be
-// overwritten while it is read, and blocks of a rank share its memory, so nothing is held back.
+// overwritten while it is read, and blocks of a rank share its memory. So nothing is held back.
 func (x *run) beginLocal() {
 	x.local = !x.launch.Ring.OnRecv && !x.launch.SeveralBlocks() && x.history.Hold()
 }

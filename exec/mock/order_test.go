@@ -9,8 +9,8 @@ import (
 	"kernbench/tl"
 )
 
-// letters are the words and data of a litmus test: rank 0 does something to rank 1, which
-// waits for word x and then looks at what else is there.
+// letters are the words and data of a litmus test. Rank 0 performs operations on rank 1, which
+// waits for word x and then reads the others.
 type letters struct {
 	*tl.Context
 	x, y tl.Signal // words

@@ -167,10 +167,10 @@ func (p *program) reference() (shards [][]int, ok bool) {
 	return shards, true
 }
 
-// matched draws a program in which every message is received: the ranks take rounds, in
-// each of which some links carry a message. All send before they receive, at most one
-// message per ring, so that any number of slots will do; what is sent was computed or
-// loaded, not received, so that no slot is held when it is needed.
+// matched draws a program in which every message is received: the ranks take rounds, in each of
+// which some links carry a message. All send before they receive, at most one message per ring, so
+// that any number of slots is enough. Sent data were computed or loaded, not received, so that no
+// slot is held when it is needed.
 func matched(t *rapid.T) *program {
 	p := &program{
 		world:     rapid.IntRange(1, 5).Draw(t, "world"),
@@ -235,8 +235,8 @@ func compare(t *rapid.T, p *program, got [][]float64, want [][]int) {
 	}
 }
 
-// Any program gives a result or an error of a known type, the same one every time, and
-// where the unbounded reference does not end, an error.
+// Any program gives a result or an error of a known type, the same one every time. Where the
+// unbounded reference does not end, it gives an error.
 func TestAnyProgramEndsOrSaysWhy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &program{

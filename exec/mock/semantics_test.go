@@ -121,9 +121,9 @@ func TestFutures(t *testing.T) {
 	wantShards(t, got, []float64{1 - 200, 2 - 400, 3 - 600, 4 - 800})
 }
 
-// A slot lent to the kernel is occupied until the next receive of its direction: with
-// one slot, rank 0's second send waits for that, and so rank 1 waits in vain for what
-// comes after it. The older rule gives the slot back within the receive.
+// A slot lent to the kernel is occupied until the next receive of its direction. With one slot,
+// rank 0's second send waits for that, and rank 1 waits in vain for the message after it. The older
+// rule gives the slot back within the receive.
 func TestCreditsComeWithTheNextReceive(t *testing.T) {
 	kernel := func(c *tl.Context, a tl.Args) {
 		x := own(c, a)

@@ -13,8 +13,8 @@ import (
 	"kernbench/tl"
 )
 
-// spinBarrier is the barrier of a library that polls: each rank swaps a flag of its own into
-// every other rank, and takes back what the others have left.
+// spinBarrier is the barrier of a library that polls. Each rank swaps a flag of its own into every
+// other rank, and takes back the flags of the others.
 func spinBarrier(c *tl.Context, flags tl.Signal) {
 	me := c.Rank()
 	for r := range c.WorldSize() {

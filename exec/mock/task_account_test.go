@@ -56,8 +56,8 @@ func TestAccountOfTasks(t *testing.T) {
 	}
 }
 
-// Collectives that tasks perform side by side are each their own for the data pass, with what is
-// still on its way when another one begins.
+// Each of several parallel collectives of tasks is separate for the data pass. Its data may still
+// be in flight when another one begins.
 func TestTurnsOfTasks(t *testing.T) {
 	const ranks = 2
 	everySeed(t, ranks, func(d *devices) {

@@ -41,8 +41,8 @@ func element(c *tl.Context, pe, i int) tl.Ref {
 	return c.Ref(mem.At(mem.HBM, pe, int64(4*i)), tl.Dims(1), dtype.I32)
 }
 
-// Tasks of a queue are performed one after the other in the order in which they were posted,
-// and a launch ends after all that its programs have posted, awaited or not.
+// Tasks of a queue are performed one after the other in the order in which they were posted. A
+// launch ends after all tasks that its programs have posted, awaited or not.
 func TestTasksInOrder(t *testing.T) {
 	var order []string
 	everySeed(t, 2, func(d *devices) {

@@ -30,9 +30,9 @@ func newAccount() *account {
 	return a
 }
 
-// told is what each rank did, in its order, but for what depends on time: what a word held
-// beyond what was asked of it, and the numbers of slots, which are listed by ring. Accesses
-// are numbered anew, by rank.
+// told is what each rank did, in its order, except for what depends on time. That is the value of a
+// word beyond the awaited one, and the numbers of slots, which are listed by ring. Accesses are
+// numbered anew, by rank.
 func (a *account) told() (lines map[int][]string, rings map[string][]uint32) {
 	lines, rings = map[int][]string{}, map[string][]uint32{}
 	ops, count := map[uint64]uint64{}, map[int]uint64{}
@@ -56,8 +56,8 @@ func (a *account) told() (lines map[int][]string, rings map[string][]uint32) {
 	return lines, rings
 }
 
-// TestAccountsAgree: both executors tell the same of what ranks do to memory, whatever the
-// time it takes, and the same again when kernels do not run ahead.
+// TestAccountsAgree: both executors record the same accesses to memory, whatever their times. The
+// records are the same when kernels do not run ahead.
 func TestAccountsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice(t)

@@ -27,7 +27,7 @@ func allocations(t *testing.T, e *sim.Executor, l *launch.Launch) float64 {
 }
 
 // TestMessagesAllocateNothing: a launch with some four times the messages, of the same length,
-// allocates no more than one with few: what is allocated belongs to the launch.
+// allocates no more than one with few. All allocations belong to the launch.
 func TestMessagesAllocateNothing(t *testing.T) {
 	const world, few, many = 8, 5, 20 // pieces of a chunk
 	for _, space := range []mem.Space{mem.TCM, mem.HBM} {

@@ -118,8 +118,8 @@ func TestMeshCenterClosedForm(t *testing.T) {
 	}
 }
 
-// TestBidirectionalRingByHand follows the clock of a rank, which is that of all: two messages
-// are sent one after the other, and each is received, and added, as it comes.
+// TestBidirectionalRingByHand follows the clock of a rank, which is that of all. Two messages are
+// sent one after the other, and each is received and added when it arrives.
 func TestBidirectionalRingByHand(t *testing.T) {
 	const ranks, chunk = 6, 48 // elements: short, so that the second message need not wait for the first one's tail
 	b := newBench(t, algorithm.BidirectionalRingAllReduce.Kernel, setup{world: ranks, n: 2 * ranks * chunk, sets: uniformRing(ranks)})

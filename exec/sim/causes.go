@@ -201,8 +201,8 @@ func (b *because) filledBy(cell int32) cause.Point {
 	return 0
 }
 
-// origins returns the point that a transfer starts from, at a time: the rank's clock if its kernel
-// runs, else the event that is being handled.
+// origins returns the point that a transfer starts from, at a time. It is the rank's clock if its
+// kernel runs, else the event that is being handled.
 func (r *rank) origins(at unit.Time) cause.Point {
 	x := r.run
 	p := x.heard

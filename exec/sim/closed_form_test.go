@@ -79,8 +79,8 @@ func (c *terms) credit(from, to int) unit.Time {
 //	                     addition, which takes M: x' = x + Tx + A + W + Rx + I + M
 //	all-gather step:     issue of the send and of the store: y' = y + Tx + A + W + Rx + 2I
 //
-// A PE that polls looks at multiples of the interval after it began to wait; under the
-// older credit rule a receive also takes as long as its credit.
+// A PE that polls checks at multiples of the interval after it began to wait. Under the older
+// credit rule a receive also takes as long as its credit.
 func TestRingClosedForm(t *testing.T) {
 	const ranks, n = 6, 6 * 500
 	tests := []struct {
@@ -224,8 +224,8 @@ func TestBufferKinds(t *testing.T) {
 	}
 }
 
-// TestSlotRoundTrip: with few slots a sender is held to as many messages per round trip of
-// a slot: flight, the receive that lets it go, the credit's way back.
+// TestSlotRoundTrip: with few slots a sender is limited to as many messages per round trip of a
+// slot. The round trip is the flight, the receive that lets the slot go, and the credit's return.
 func TestSlotRoundTrip(t *testing.T) {
 	const messages = 40
 	for _, slots := range []int{1, 2, 4} {

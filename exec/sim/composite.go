@@ -12,8 +12,8 @@ import (
 )
 
 // pipeline is a composite under way. Steps are tiles in the order (row, column, depth). The
-// operands of up to two steps are in the PE or on their way, so that a step's product is computed
-// while the operands of the next arrive.
+// operands of up to two steps are in the PE or in flight. So a step's product is computed while the
+// operands of the next arrive.
 type pipeline struct {
 	r        *rank
 	p        *tl.Pipe

@@ -12,8 +12,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestCompositeBoundByDMA: tiles of the operand and of the output take turns at the port
-// of the own HBM slice, which is never idle: issue, setup, twice the bytes, one access.
+// TestCompositeBoundByDMA: tiles of the operand and of the output alternate at the port of the own
+// HBM slice, which is never idle. The time is issue, setup, twice the bytes, and one access.
 func TestCompositeBoundByDMA(t *testing.T) {
 	for _, tiles := range []int{3, 4, 16} {
 		n := tiles * 2048

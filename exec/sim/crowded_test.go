@@ -10,8 +10,8 @@ import (
 	"kernbench/exec/sim"
 )
 
-// TestCrowded: on machines of any latencies, rates and buffers, where many ranks share links,
-// replayed messages reach every link in the order in which events bring them.
+// TestCrowded: machines have random latencies, rates and buffers, and many ranks share links.
+// Replayed messages reach every link in the order in which events bring them.
 func TestCrowded(t *testing.T) {
 	all, replays := onRings(), 0
 	rapid.Check(t, func(rt *rapid.T) {

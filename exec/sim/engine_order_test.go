@@ -38,8 +38,8 @@ func TestTasksArePostedByTheClock(t *testing.T) {
 	}
 }
 
-// What a program has stored is there for its task, and what the task has stored is there for
-// who awaits it, and for the next operation of the stream.
+// A program's stores are complete for its task. The task's stores are complete for the agent that
+// awaits it, and for the next operation of the stream.
 func TestTasksSeeWhatCameBefore(t *testing.T) {
 	const n = 16 * 1024
 	s := newEngines(t, 2, n)

@@ -87,8 +87,8 @@ func everything(pe, other int, looks bool) tl.Kernel {
 	}
 }
 
-// A task that has the engine for itself takes what the same program takes as the only program
-// of a grid on the PE where the engine sits, and starts when it was posted.
+// A task that has the engine for itself takes as long as the same program in a grid alone on the
+// engine's PE. It starts when it was posted.
 func TestTaskAlone(t *testing.T) {
 	tests := []struct {
 		per           string

@@ -26,9 +26,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestFaults: everything that a kernel does wrong ends the launch with an error of its type
-// that says where, when and what; with run-ahead and without the same one. After it the
-// executor is of no more use, and says so.
+// TestFaults: every fault of a kernel ends the launch with an error of its type that has the place,
+// the time and the cause. With run-ahead and without, the error is the same. After it the executor
+// is of no more use, and says so.
 func TestFaults(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -227,8 +227,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestRingMemory: rings that do not fit are refused before anything runs, and the executor
-// is none the worse for it, nor are kernels left behind that had been made already.
+// TestRingMemory: rings that do not fit are refused before anything runs. The executor can be used
+// afterwards, and no kernels remain that had been made already.
 func TestRingMemory(t *testing.T) {
 	for _, space := range []mem.Space{mem.TCM, mem.HBM, mem.SRAM} {
 		// At the corners of a mesh there are two rings, elsewhere three or four.

@@ -113,8 +113,8 @@ func TestGroupsThatFail(t *testing.T) {
 	}
 }
 
-// TestKernelsTakeTurns: no two kernels run at a time, and each runs once to be recorded, but for
-// those of a few ranks that a guess is made of.
+// TestKernelsTakeTurns: no two kernels run at a time, and each runs once to be recorded. Those of a
+// few ranks from which a guess is made are an exception.
 func TestKernelsTakeTurns(t *testing.T) {
 	for _, o := range bothCores {
 		var runs, at atomic.Int32
@@ -177,7 +177,7 @@ func noMoreThan(t *testing.T, goroutines int) {
 }
 
 // TestCancelledAnywhere: a launch that its kernels cancel ends, while they are recorded, while it
-// is replayed and while its data is carried out, and leaves no goroutine.
+// is replayed and while its data are processed. It leaves no goroutine.
 func TestCancelledAnywhere(t *testing.T) {
 	for _, o := range bothCores {
 		for _, rank := range []int{0, 5, 95} {
@@ -240,8 +240,8 @@ func dotOf(c *tl.Context, n int) {
 	c.Send(tl.West, c.Dot(y.Reshape(1, n), y.Reshape(n, 1)).Reshape(1))
 }
 
-// TestGuessIsChecked: a kernel that does something else once a guess has been made of it takes as
-// long as what was recorded after that, whatever it is that differs.
+// TestGuessIsChecked: a kernel that behaves differently after a guess has been made of it takes as
+// long as what was recorded after that. This holds for every kind of difference.
 func TestGuessIsChecked(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before, after func(c *tl.Context, x tl.Tensor)
@@ -294,8 +294,8 @@ func TestGuessIsChecked(t *testing.T) {
 	}
 }
 
-// TestAccountOfAReplay: the account of memory tells of the ranks of a replayed launch when they
-// began and ended, and of an event-driven one at least as much.
+// TestAccountOfAReplay: the account of memory of a replayed launch has the begin and end of each
+// rank. That of an event-driven launch has at least as much.
 func TestAccountOfAReplay(t *testing.T) {
 	b := newBench(t, (&ringRounds{rounds: 3, odd: -1}).kernel, setup{world: 5, n: 8})
 	spans := func(o sim.Options) (all []string, records int) {

@@ -125,9 +125,8 @@ func (p *program) onMock() (*image, error) {
 	})
 }
 
-// programMachines are the machines that random programs run on: slow,
-// with messages much smaller than payloads and room for one in each buffer, so that what
-// goes on at one time meets.
+// programMachines are the machines that random programs run on. They are slow, messages are much
+// smaller than payloads, and each buffer has space for one. So operations at one time meet.
 var programMachines = map[programMachine]*machine.Machine{}
 
 // programMachine is how the machines of random programs differ.

@@ -11,8 +11,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestOneMessageOverLevels: a message alone takes the sum of what delays it on its way, and its
-// bytes over the slowest link: alpha and beta by hand, over one, two and three levels of SIPs.
+// TestOneMessageOverLevels: a message alone takes the sum of its delays, and its bytes over the
+// slowest link. alpha and beta are computed by hand, over one, two and three levels of SIPs.
 func TestOneMessageOverLevels(t *testing.T) {
 	const n = 999 // of 2 bytes
 	sets := []string{

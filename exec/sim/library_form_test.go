@@ -9,7 +9,7 @@ import (
 )
 
 // TestLibraryClosedForms: on networks where messages do not meet, the algorithms of the library
-// take what their costs say, with the constants of the machine for alpha and beta.
+// take the times of their costs. alpha and beta have the constants of the machine.
 func TestLibraryClosedForms(t *testing.T) {
 	const ranks, n, pieces = 8, 400, 6
 	ring := uniformRing(ranks)
@@ -113,8 +113,8 @@ func TestLibraryClosedForms(t *testing.T) {
 			}
 			return took + c.I + 2*c.own(int64(2*n/ranks))
 		}},
-		// Who has put waits for the word that comes with what another one put at the same time, and
-		// ends when it has copied out and knows that its last block has come.
+		// A rank that has put waits for the word of a put at the same time. It ends when it has
+		// copied out and knows that its last block has arrived.
 		{algorithm.PairwiseAllToAll, all, n, nil, func(c *terms, n int) unit.Time {
 			bytes := int64(2 * n / ranks)
 			step := c.I + c.S + c.path(c.b.m.HBM(0), c.b.m.HBM(1), bytes) + c.W

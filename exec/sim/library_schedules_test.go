@@ -10,8 +10,8 @@ import (
 )
 
 // TestSchedules: where messages do not meet, algorithms take as long as their published schedules.
-// Of some numbers of ranks two messages come to one at the same time, such as those of two children
-// of a tree: they are left out.
+// For some numbers of ranks two messages reach one rank at the same time, such as those of two
+// children of a tree. They are left out.
 func TestSchedules(t *testing.T) {
 	squares := []int{4, 9, 16}
 	torus := func(ranks int) []string { return uniformGrid(side(ranks), "torus") }
@@ -66,9 +66,9 @@ func side(ranks int) int {
 	}
 }
 
-// swingPlan is two reduce-scatters and all-gathers on halves of the vector: in step s rank r meets
-// the one at distance 1, -1, 3, -5, ... = (1-(-2)^(s+1))/3, odd ranks the other way round, and the
-// second half has all distances mirrored.
+// swingPlan is two reduce-scatters and all-gathers on halves of the vector. In step s rank r meets
+// the one at distance 1, -1, 3, -5, … = (1-(-2)^(s+1))/3, odd ranks in reverse. The second half has
+// all distances mirrored.
 func swingPlan(p *plan, n int) {
 	ranks := len(p.ranks)
 	_, dims := topology.Fold(ranks)

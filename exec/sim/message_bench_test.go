@@ -10,8 +10,8 @@ import (
 	"kernbench/tl"
 )
 
-// pairs is a launch in which each even rank sends slot messages to the next one, which does
-// nothing but take them: no other message is on their links.
+// pairs is a launch in which each even rank sends slot messages to the next one, which only takes
+// them. No other message is on their links.
 func pairs(b testing.TB, world, rounds int) *bench {
 	const n = 2048 // a slot of f16
 	send := func(c *tl.Context, a tl.Args) {
@@ -30,8 +30,8 @@ func pairs(b testing.TB, world, rounds int) *bench {
 		sets: []string{fmt.Sprintf("system.sips.count=%d", max(2, world/128))}})
 }
 
-// BenchmarkSlotMessage is a slot message from send to receive and its credit back, by pairs of
-// neighbours of which none is in the way of another: all components, timing only. A replay has no
+// BenchmarkSlotMessage measures a slot message from send to receive and its credit back, by pairs
+// of neighbours that do not share links. It has all components, and timing only. A replay has no
 // events here.
 func BenchmarkSlotMessage(b *testing.B) {
 	for _, world := range []int{256, 4096} {

@@ -17,8 +17,8 @@ import (
 	"kernbench/unit"
 )
 
-// This file carries out loads and stores of several copies of a window at once, which switches
-// perform: one that all members have a link to, or a tree of them.
+// This file executes loads and stores of several copies of a window at once, which switches
+// perform. All members have a link to one switch, or to a tree of switches.
 //
 // A load sends a request to the root of the tree, which sends one to each switch below it and to
 // each member. Each member's memory sends its data to its switch over the member's own link, in

@@ -157,7 +157,7 @@ func multimemTime(t *testing.T, n int, sets ...string) unit.Time {
 }
 
 // TestMultimemTimes: the switch's latency is in the time once for each load that waits for another,
-// its rate is that of the bytes, and the time is the same in every run.
+// and its rate is that of the bytes. The time is the same in every run.
 func TestMultimemTimes(t *testing.T) {
 	small := multimemTime(t, 4)
 	if late := multimemTime(t, 4, "system.switch.reduce.latency_ns=1000"); late-small != unit.Microsecond {

@@ -204,8 +204,8 @@ func TestSyncClosedForm(t *testing.T) {
 	}
 }
 
-// TestPutFromTheMemoryOfAnother: a put whose source lies elsewhere returns when that has been
-// read, not when it has been asked for; and what is read there counts.
+// TestPutFromTheMemoryOfAnother: a put whose source is elsewhere returns when that has been read,
+// not when it has been requested. The read data count.
 func TestPutFromTheMemoryOfAnother(t *testing.T) {
 	const n = 32 << 10 // reading it takes longer than telling its owner
 	for _, f := range []noc.Fidelity{noc.Slot, noc.Flit, noc.Ideal} {

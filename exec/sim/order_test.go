@@ -19,8 +19,8 @@ func own(c *tl.Context, a tl.Args) tl.Tensor { return c.Load(a.Shard(c.Rank())) 
 // like receives what looks like t.
 func like(c *tl.Context, d tl.Dir, t tl.Tensor) tl.Tensor { return c.Recv(d, t.Shape(), t.DType()) }
 
-// TestOwnAccessesKeepTheirOrder: what a kernel loads is what was there before its own later
-// stores and after its earlier ones, wherever the memory is and whatever goes which way.
+// TestOwnAccessesKeepTheirOrder: a kernel's load returns the contents before its own later stores
+// and after its earlier ones. This holds for any memory and any route.
 func TestOwnAccessesKeepTheirOrder(t *testing.T) {
 	const n = 20000 // many messages
 	tests := []struct {

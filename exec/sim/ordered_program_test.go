@@ -11,8 +11,8 @@ import (
 	"kernbench/mem"
 )
 
-// Steps of programs without races: a message into the box that this rank has at a peer, told
-// by a word, and the taking of one.
+// Steps of programs without races. A step is a message into the box that this rank has at a peer,
+// announced by a word, or the receipt of one.
 const (
 	doTellPut stepKind = numSidedKinds + iota // put, fence, notify
 	doTellQuiet
@@ -24,8 +24,8 @@ const (
 	doTakeRemote
 )
 
-// ordered makes a program in which everything that one rank does to the memory of another is
-// ordered before it is read: rounds of messages, between which all meet.
+// ordered makes a program in which every access of one rank to the memory of another is ordered
+// before it is read. It has rounds of messages, between which all synchronize.
 func ordered(d *rand.Rand) *program {
 	head := make([]byte, 8)
 	for i := range head {

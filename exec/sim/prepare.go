@@ -150,8 +150,8 @@ func (x *run) connect(r *rank) {
 	}
 }
 
-// checkRank rejects a block on a PE that the machine lacks, or with too many rings, and the first
-// block of a rank if the slots of all rings of the rank do not fit.
+// checkRank rejects a block on a PE that the machine lacks, or with too many rings. It also rejects
+// the first block of a rank if the slots of all rings of the rank do not fit.
 func (e *Executor) checkRank(l *launch.Launch, g *launch.Group, i int) error {
 	b, w := g.Block(i), &g.Wiring[i]
 	pe := int(g.PEs[b.Rank])

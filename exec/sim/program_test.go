@@ -68,8 +68,8 @@ var programDirs = map[string][]tl.Dir{
 	"tree_binary": {tl.Parent, tl.Child0, tl.Child1},
 }
 
-// shape of memory: each rank's HBM has its shard, a region that is never written, one that
-// composites write, and a place for each other rank to write to.
+// shape of memory: each rank's HBM has its shard, a region that is never written, and one that
+// composites write. It also has a place for each other rank to write to.
 const (
 	readOnlyAt = 1 << 20
 	pipedAt    = 2 << 20

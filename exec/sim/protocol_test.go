@@ -60,9 +60,9 @@ func TestOneMessage(t *testing.T) {
 	}
 }
 
-// TestStreamUnderProtocols: messages in a row keep their distance, which is what the links make it:
-// all of them together are late by the latency of one. With a single slot each waits for the credit
-// of the one before.
+// TestStreamUnderProtocols: messages in a row keep the distance that the links give them. All of
+// them together are late by the latency of one. With a single slot each waits for the credit of the
+// one before.
 func TestStreamUnderProtocols(t *testing.T) {
 	const parts, slot = 25, 2000
 	took := func(slots int, p tl.Protocol) (unit.Time, *terms) {
@@ -96,10 +96,10 @@ func TestStreamUnderProtocols(t *testing.T) {
 	}
 }
 
-// TestSignalsUnderProtocols: what tells a word of another PE something takes effect later by the
-// latency, so that its sender knows of it later by as much; data that no word tells of are there
-// when they have arrived, with their flags. Loads, stores and gets of
-// another PE's memory take flags on the links as puts do. Those of the own memory do not.
+// TestSignalsUnderProtocols: an update of a word of another PE takes effect later by the latency.
+// Its sender knows of it later by as much. Data without a word have arrived when they have their
+// flags. Loads, stores and gets of another PE's memory take flags on the links as puts do. Those of
+// the own memory do not.
 func TestSignalsUnderProtocols(t *testing.T) {
 	const n = 500        // elements of 2 bytes
 	const elsewhere = -1 // flags on the links only if the memory is another PE's
@@ -207,8 +207,8 @@ func TestSignalsUnderProtocols(t *testing.T) {
 	}
 }
 
-// TestDataComeBeforeTheirSignal: a put that goes the same way as one with a signal before it does
-// not overtake its data, and who sees the signal sees the data.
+// TestDataComeBeforeTheirSignal: a put on the route of an earlier one with a signal does not
+// overtake the earlier data. A rank that sees the signal sees the data.
 func TestDataComeBeforeTheirSignal(t *testing.T) {
 	b := newWindows(t, func(c *tl.Context, a tl.Args) {
 		d, s := c.Data(a.Window(0), "data"), c.Signals(a.Window(0), "sig").At(0)
@@ -238,8 +238,8 @@ func TestDataComeBeforeTheirSignal(t *testing.T) {
 	}
 }
 
-// TestLatencyByLevel: a message through a network of hosts is seen when the figure of that network
-// says, and so is a signal; credits have the same of theirs.
+// TestLatencyByLevel: a message through a network of hosts is seen after that network's latency,
+// and so is a signal. Credits have the same latency.
 func TestLatencyByLevel(t *testing.T) {
 	sets := []string{
 		"system.levels=[{name: host, network: switch, count: 2, link: {bw_gbs: 100, latency_ns: 5}}, {name: rail, network: switch, count: 2, link: {bw_gbs: 50, latency_ns: 9}}]",

@@ -229,8 +229,8 @@ func matched(d *rand.Rand) *program {
 	return p
 }
 
-// touching makes a program of rounds in which ranks do what they like to each other's memory;
-// between them all meet, or all wait for a word from a neighbour.
+// touching makes a program of rounds in which ranks access each other's memory at random. Between
+// rounds all synchronize, or all wait for a word from a neighbour.
 func touching(d *rand.Rand) *program {
 	head := make([]byte, 8)
 	for i := range head {
@@ -291,8 +291,8 @@ func TestSidedPrograms(t *testing.T) {
 	})
 }
 
-// TestMatchedPrograms also counts how many end well, and how many of those that keep to their own
-// memory are replayed, so that the generator is known to reach what it is for.
+// TestMatchedPrograms also counts how many end well, and how many of those that use only their own
+// memory are replayed. So the generator is known to reach its goal.
 func TestMatchedPrograms(t *testing.T) {
 	well, all, replayed, local := 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,8 +12,8 @@ import (
 	"kernbench/tl"
 )
 
-// TestTwoRingsToOnePeer: without contention, what a rank sends to a peer through two rings still
-// arrives in its order: a short payload does not overtake a long one.
+// TestTwoRingsToOnePeer: without contention, messages that a rank sends to a peer through two rings
+// still arrive in order. A short payload does not overtake a long one.
 func TestTwoRingsToOnePeer(t *testing.T) {
 	kernel := func(c *tl.Context, a tl.Args) {
 		x := own(c, a)
@@ -34,7 +34,7 @@ func TestTwoRingsToOnePeer(t *testing.T) {
 }
 
 // TestSlotsOfSeveralMessages: a slot that the fabric carries in several messages takes as long over
-// links of its own as over shared ones, though the time of each message is rounded.
+// links of its own as over shared ones. The time of each message is rounded all the same.
 func TestSlotsOfSeveralMessages(t *testing.T) {
 	for _, bw := range []int{7, 13, 256} {
 		for _, message := range []int{64, 96} {

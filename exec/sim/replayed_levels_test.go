@@ -105,8 +105,8 @@ func handOn(steps int, work func(rank int) int) tl.Kernel {
 	}
 }
 
-// TestTiesAtOneLink: of messages of two SIPs that reach a link at one instant, the one that events
-// let go first goes first when replayed, also where they wait for a buffer.
+// TestTiesAtOneLink: messages of two SIPs reach a link at one instant. The one that events let go
+// first goes first when replayed, also where they wait for a buffer.
 func TestTiesAtOneLink(t *testing.T) {
 	for _, pair := range [][2]int{{28, 29}, {29, 30}, {31, 30}, {30, 31}} {
 		x, y := pair[0], pair[1]
@@ -126,8 +126,8 @@ func TestTiesAtOneLink(t *testing.T) {
 	}
 }
 
-// TestLaunchesInARowInBothModes: what one launch leaves behind in the fabric, the next one finds,
-// in whichever mode both run, also when a launch between fails to be replayed.
+// TestLaunchesInARowInBothModes: a launch finds the state of the fabric that the previous one left,
+// in whichever mode both run. This holds also when a launch between fails to be replayed.
 func TestLaunchesInARowInBothModes(t *testing.T) {
 	buffers := []int{512, 1536, 3072} // of one message, and of so many that some leave it later than others
 	if testing.Short() {
@@ -166,7 +166,7 @@ func TestLaunchesInARowInBothModes(t *testing.T) {
 }
 
 // TestNoSetup: on a machine whose DMA engines need no time to start, a credit lets the next part of
-// a payload go at once, at the same time in both modes.
+// a payload go at once. The time is the same in both modes.
 func TestNoSetup(t *testing.T) {
 	for _, a := range []*algorithm.Algorithm{algorithm.MultiRingAllReduce, algorithm.DoubleTreeAllReduce, algorithm.MeshCenterAllReduce} {
 		for _, ns := range []int{0, 2} { // to issue an instruction, and to send

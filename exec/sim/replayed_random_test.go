@@ -13,9 +13,9 @@ import (
 	"kernbench/tl"
 )
 
-// ringRounds is a kernel of a ring: in each round a rank adds what came, sends it on east, and
-// sends a part of it west. Before its rounds, at their end, or in the middle one rank does
-// something else besides.
+// ringRounds is a kernel of a ring. In each round a rank adds the received vector, sends it on
+// east, and sends a part of it west. Before its rounds, at their end, or in the middle one rank
+// does something else besides.
 type ringRounds struct {
 	rounds, odd, when int
 	otherwise         func(c *tl.Context, a tl.Args, x tl.Tensor)
@@ -80,8 +80,8 @@ func storeOften(c *tl.Context, a tl.Args, times int) {
 	}
 }
 
-// TestSlotsInUse: a credit leaves when the last operation that reads the slot has ended, be it
-// arithmetic, a store, or a message that goes on over links that others use, too.
+// TestSlotsInUse: a credit leaves when the last operation that reads the slot has ended. That is
+// arithmetic, a store, or a message that continues over links that others use, too.
 func TestSlotsInUse(t *testing.T) {
 	const n = 256
 	to := map[int]int{}
@@ -204,8 +204,8 @@ func randomRing(seed uint64, odd int) tl.Kernel {
 	}
 }
 
-// TestRandomRings: kernels of random messages and operations, of which one rank does more, or
-// sends other lengths, take as long and come to the same in both modes.
+// TestRandomRings: kernels of random messages and operations take as long in both modes and have
+// the same results. One rank does more, or sends other lengths.
 func TestRandomRings(t *testing.T) {
 	for seed := range uint64(40) {
 		d := rand.New(rand.NewPCG(seed, 3))

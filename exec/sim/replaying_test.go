@@ -18,8 +18,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestReplayedLibrary: all algorithms of the library that communicate through rings leave the same
-// results, traces and values behind, whether they are replayed or event-driven, to the byte.
+// TestReplayedLibrary: all algorithms of the library that communicate through rings have the same
+// results, traces and values in both modes, to the byte.
 func TestReplayedLibrary(t *testing.T) {
 	polling := func(r *tl.Ring) { r.Poll, r.WakeCost = true, 1700 }
 	type size struct {

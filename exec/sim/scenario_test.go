@@ -28,9 +28,10 @@ import (
 //	rank 0: send E, recv W, add, store
 //	all: ...                            the ranks for which no line says otherwise
 //
-// A rank has a vector of its own from the start. "send D" sends the vector, "forward D" what came
-// last, "recv D" takes a message, "add" adds what came last to the vector, "store" writes the
-// vector to memory. These ask, and what they answer stands below them, up to an empty line:
+// A rank has a vector of its own from the start. "send D" sends the vector, "forward D" the last
+// received one. "recv D" takes a message, "add" adds the last received one to the vector, and
+// "store" writes the vector to memory. These ask, and what they answer stands below them, up to an
+// empty line:
 //
 //	time        when the last rank ended, and when each call returned
 //	pointers    of the rings, as the launch leaves them

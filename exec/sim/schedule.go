@@ -38,8 +38,8 @@ func (r *rank) draw() uint64 {
 	return z
 }
 
-// delay returns a random time: mostly 0, sometimes that of a few messages, rarely a very long one,
-// so that both near and far operations change places.
+// delay returns a random time: mostly 0, sometimes that of a few messages, rarely a very long one.
+// So both near and far operations change places.
 func (r *rank) delay() unit.Time {
 	z := r.draw()
 	most := [8]unit.Time{0, 0, 0, 0, 20, 200, 2000, 20000}[z&7] * unit.Nanosecond

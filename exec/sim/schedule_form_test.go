@@ -6,9 +6,9 @@ import (
 	"kernbench/unit"
 )
 
-// plan is a schedule of messages and additions, as a paper gives it, on all ranks of a call: what
-// each does, one after the other. Its length follows from the rules of one rank and one message
-// alone, by arithmetic:
+// plan is a schedule of messages and additions, as a paper gives it, on all ranks of a call. It has
+// the operations of each rank, one after the other. Its length follows from the rules of one rank
+// and one message alone, by arithmetic:
 //
 //   - an instruction is issued I after the one before, or as soon as what it works on is there;
 //   - a message that is sent is there a token's flight later, whatever else is on its way;

@@ -27,7 +27,7 @@ func drawMachine(t *rapid.T) []string {
 }
 
 // TestWithoutShortcuts: turning off one optimisation of the fabric changes no time and no event of
-// the trace, on machines whose links have any latencies, rates and buffers.
+// the trace. The machines have links with random latencies, rates and buffers.
 func TestWithoutShortcuts(t *testing.T) {
 	all, elements := onRings(), []int{1, 64, 700}
 	if testing.Short() { // the race detector is slow with that many messages

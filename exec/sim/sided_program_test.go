@@ -6,8 +6,8 @@ import (
 	"kernbench/tl"
 )
 
-// One-sided steps of random programs. The window has a box for each writer, memory of the
-// rank's own, and words: of 64 bits, of which one per rank, and of 32.
+// One-sided steps of random programs. The window has a box for each writer, memory of the rank's
+// own, and words. There are words of 64 bits, one per rank, and of 32.
 const (
 	doPut stepKind = numStepKinds + iota
 	doPutNBI
@@ -143,8 +143,8 @@ func sidedStep(p *program, c *tl.Context, a tl.Args, s step, cur tl.Tensor) tl.T
 	return cur
 }
 
-// tell puts a message into the box that this rank has at a peer, or into the one that it has
-// itself, and tells the peer.
+// tell puts a message into the box that this rank has at a peer, or into its own box, and notifies
+// the peer.
 func tell(c *tl.Context, s step, box tl.Sym, cur tl.Tensor) {
 	sig := c.Signals(box.Window(), "sig").At(c.Rank())
 	x := c.Full(tl.Dims(s.n), box.DType(), float64(cur.Len()+s.n)) // not the same in each

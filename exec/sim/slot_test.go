@@ -14,8 +14,8 @@ import (
 	"kernbench/tl"
 )
 
-// TestCopyReturnsCredits: a receive into memory gives the slot back by itself, so that one
-// slot is enough to forward what was received, where lending it is not.
+// TestCopyReturnsCredits: a receive into memory returns the slot by itself. So one slot is enough
+// to forward a received message, where lending it is not.
 func TestCopyReturnsCredits(t *testing.T) {
 	for _, copied := range []bool{true, false} {
 		b := newBench(t, func(c *tl.Context, a tl.Args) {

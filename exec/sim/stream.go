@@ -208,8 +208,8 @@ func (r *rank) work(*tl.Context, tl.Args) {
 	s.op = nil
 }
 
-// launchGrid starts the programs of a kernel, as many as may be resident, and waits until all
-// have ended, and all tasks that they have posted.
+// launchGrid starts the programs of a kernel, as many as may be resident. It waits until all have
+// ended, and all tasks that they have posted.
 func (r *rank) launchGrid(l *launch.GridLaunch) {
 	g := &r.stream.grid
 	*g = grid{GridLaunch: l}

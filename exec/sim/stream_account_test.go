@@ -15,8 +15,8 @@ import (
 	"kernbench/tl/launch"
 )
 
-// told makes a log that keeps what is told of each agent, in its own order: with a clock
-// agents take turns in another way than without.
+// told makes a log that keeps the records of each agent, in their own order. With a clock, agents
+// alternate in another order than without.
 func told() (*history.Log, func() map[string][]string) {
 	all := map[string][]string{}
 	var log *history.Log

@@ -9,7 +9,7 @@ import (
 	"kernbench/tl"
 )
 
-// BenchmarkStream is what the operations of 8 streams cost: copies of 4 KiB to the next PE,
+// BenchmarkStream measures the operations of 8 streams. They are copies of 4 KiB to the next PE,
 // and programs of a grid that load, add and store as much.
 func BenchmarkStream(b *testing.B) {
 	const devices, n, each = 8, 1024, 200

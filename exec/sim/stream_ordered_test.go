@@ -9,8 +9,8 @@ import (
 	"kernbench/mem"
 )
 
-// An orderer makes programs of streams that leave nothing to chance: before an operation it
-// queues the events and waits that put whatever the operation may conflict with before it.
+// An orderer makes programs of streams whose results do not depend on timing. Before an operation
+// it queues the events and waits that put all conflicting operations before it.
 type orderer struct {
 	*queueing
 	d      *rand.Rand
@@ -253,8 +253,8 @@ func (o *orderer) group(i int) {
 	}
 }
 
-// TestOrderedStreams: programs of streams that leave nothing to chance leave the same on both
-// executors, in all fidelities and under any schedule, and the judge of races finds nothing.
+// TestOrderedStreams: programs of streams that do not depend on timing have the same results on
+// both executors, in all fidelities and under any schedule. The judge of races finds nothing.
 func TestOrderedStreams(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := orderedQueue(dice(t))

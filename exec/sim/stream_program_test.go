@@ -21,9 +21,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A queueing is a random program of streams: what each of them has to do, over blocks of
-// memory that each device has some of, in its HBM and in its copy of a window. Whatever the
-// numbers are, it is a program.
+// A queueing is a random program of streams. Each stream has operations over blocks of memory. Each
+// device has some blocks in its HBM and in its copy of a window. Whatever the numbers are, it is a
+// program.
 type queueing struct {
 	devices int
 	streams []int // device of each

@@ -64,8 +64,8 @@ type failer interface {
 	Helper()
 }
 
-// judgeQueue runs a program of streams in every way that must not be seen, and where it leaves
-// nothing to chance in every other way too.
+// judgeQueue runs a program of streams in every way that must make no difference. If the program
+// does not depend on timing, it also runs it in every other way.
 func judgeQueue(t failer, q *queueing) {
 	t.Helper()
 	get := func(o *leftover, err error) *leftover {
@@ -162,14 +162,15 @@ func anyQueue(d *rand.Rand) *queueing {
 	return decodeQueue(data)
 }
 
-// TestAnyStreams: a result, or an error that says why, the same however far streams and
-// programs run ahead; and where the judge says that one run proves it, in every other run.
+// TestAnyStreams: a result, or an error with the cause, is the same however far streams and
+// programs run ahead. Where the judge states that one run proves it, it is the same in every other
+// run.
 func TestAnyStreams(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { judgeQueue(t, anyQueue(dice(t))) })
 }
 
-// Streams whose tasks share a queue: in which order they come to it is for the clock to say, and
-// what the tasks of the other queue come after depends on it.
+// Streams whose tasks share a queue: the clock decides the order in which they reach it. The
+// predecessors of the tasks of the other queue depend on that order.
 func TestStreamsThatShareAQueueOfTasks(t *testing.T) {
 	data, window := block{0, 0}, block{0, 3}
 	const andAwaited = tl.EngineQueues

@@ -18,8 +18,8 @@ import (
 	"kernbench/unit"
 )
 
-// streamBench is the default machine with streams on its first PEs and some data in each HBM
-// slice: n elements of F32 at offset 0, and as many, unwritten, at offset 1 MiB.
+// streamBench is the default machine with streams on its first PEs and some data in each HBM slice.
+// It has n elements of F32 at offset 0, and as many unwritten ones at offset 1 MiB.
 type streamBench struct {
 	*bench
 	log   *oplog.Log
@@ -80,8 +80,8 @@ func (s *streamBench) values(t testing.TB, a mem.Addr, n int) []float64 {
 	return v
 }
 
-// A copy to another PE takes what a message of its bytes takes from memory to memory, and one
-// within a memory passes its port twice; copies of a stream follow one another.
+// A copy to another PE takes as long as a message of its bytes from memory to memory. A copy within
+// a memory passes its port twice. Copies of a stream follow one another.
 func TestCopyEngine(t *testing.T) {
 	const n = 1024
 	s := newStreams(t, 2, n)
@@ -121,8 +121,8 @@ func TestStridedCopy(t *testing.T) {
 	}
 }
 
-// Programs that only compute share one vector engine, so that a grid takes as long as all of
-// them after one another, however many are resident; issuing overlaps.
+// Programs that only compute share one vector engine. So a grid takes as long as all of them in
+// turn, for any number of resident ones, while issuing overlaps.
 func TestGridSharesTheEngines(t *testing.T) {
 	const n = 64 * 1024
 	var took []unit.Time
@@ -293,8 +293,8 @@ func TestStreamDeadlock(t *testing.T) {
 	}
 }
 
-// A wait for a word that no agent is left to change says so, whether a stream waits or the last
-// program of its grid; as long as another stream is there it might be that one's turn.
+// A wait for a word that no remaining agent can change is reported as such. It may be in a stream
+// or in the last program of its grid. As long as another stream remains, that one might change it.
 func TestNoAgentIsLeftToNotify(t *testing.T) {
 	waits := func(w *mem.Window) launch.StreamOp {
 		return launch.StreamOp{Kind: launch.StreamWait, Win: w, Cmp: tl.GE, Value: 7, Line: "host.go:7"}
@@ -331,8 +331,8 @@ func TestNoAgentIsLeftToNotify(t *testing.T) {
 	}
 }
 
-// A copy within a memory has what the port leaves over beside bytes that come over a slower link:
-// these take no more of the port than their number at its rate.
+// A copy within a memory gets the part of the port that bytes over a slower link leave. These use
+// no more of the port than their number at its rate.
 func TestCopyBesideWhatComes(t *testing.T) {
 	const n, port, link = 1 << 18, 1024, 128 // GB/s
 	s := newStreamsOn(t, 9, n, "cube.hbm_to_router_bw_gbs=1024")

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A trace that is handed on part by part has the events of one that is handed on at the end, and
-// they come by their start, but for kernels.
+// A trace that is handed on in parts has the same events as one that is handed on at the end. They
+// are in the order of their start, except kernels.
 func TestTraceInParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice(t)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkSwitch is one resume and park of a kernel's coroutine: warm with one, cold
+// BenchmarkSwitch is one resume and park of a kernel's coroutine. It is warm with one, and cold
 // among many, whose stacks and states do not fit in a cache.
 func BenchmarkSwitch(b *testing.B) {
 	for name, live := range map[string]int{"1": 1, "256": 256, "4096": 4096} {

@@ -10,8 +10,8 @@ import (
 	"kernbench/tl"
 )
 
-// TestTiles: a block of a matrix comes and goes as one transfer of its bytes, and nothing
-// beside it is touched; a block at the edge is clipped. Of the own memory and of a peer's.
+// TestTiles: a block of a matrix is loaded and stored as one transfer of its bytes, and nothing
+// beside it changes. A block at the edge is clipped. Of the own memory and of a peer's.
 func TestTiles(t *testing.T) {
 	const rows, cols = 7, 10
 	for peer := range 2 {

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestBarrierUnderSchedules: no rank leaves a barrier before all have come to it, a
-// thousand times over, on a team that is not a power of two, under random delays.
+// TestBarrierUnderSchedules: no rank leaves a barrier before all have reached it, a thousand times.
+// The team is not a power of two, and delays are random.
 func TestBarrierUnderSchedules(t *testing.T) {
 	const world, rounds = 7, 100
 	for _, order := range everyOrder {
@@ -111,8 +111,8 @@ func TestWordDeadlocks(t *testing.T) {
 	}
 }
 
-// TestSpinIsExact: a kernel that polls for long goes on at the poll that finds the change, as
-// if it had made them all, though most were not made.
+// TestSpinIsExact: a kernel that polls for long continues at the poll that finds the change, as if
+// it had made all polls. Most polls were not made.
 func TestSpinIsExact(t *testing.T) {
 	loops := map[string]func(c *tl.Context, s tl.Signal){
 		"test": func(c *tl.Context, s tl.Signal) {

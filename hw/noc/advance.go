@@ -9,11 +9,11 @@ import (
 // Invariant of this file: a message reaches a link by its only edge, which is one link or source.
 // No message is before it that has not started there. Messages of one edge keep their order, so it
 // starts before all others, and advances over the link without an event. At a link that several
-// edges lead to, and where the invariant does not hold, the message takes an event, with the key of
-// the event that would have brought it there: messages of one instant keep their order.
+// edges lead to, and where the invariant does not hold, the message takes an event. Its key is that
+// of the event that would have brought it there. So messages of one instant keep their order.
 
-// trigger is the event that would have brought a message to a link: one with a key, or one of a
-// link, whose key is made when it is needed.
+// trigger is the event that would have brought a message to a link. It is one with a key, or one of
+// a link, whose key is made when needed.
 type trigger struct {
 	key   des.Key
 	by    uint32 // 1 + the link
@@ -27,9 +27,9 @@ func (n *Fabric) keyOf(c trigger) des.Key {
 	return n.key(c.by-1, c.phase)
 }
 
-// advance moves a message over the next link of its route, which something brings it to, and over
-// further links, up to the first at which another message may come before it. An event brings it
-// there, unless it is there now and may arrive at once.
+// advance moves a message over the next link of its route, which something brings it to. It
+// continues over further links, up to the first at which another message may come before it. An
+// event brings it there, unless it is there now and may arrive at once.
 func (n *Fabric) advance(mi uint32, c trigger, atOnce bool) {
 	m := &n.msgs[mi]
 	for h := n.routes.Hop(m.route); ; atOnce = false {
@@ -67,8 +67,8 @@ func (n *Fabric) advance(mi uint32, c trigger, atOnce bool) {
 	}
 }
 
-// goOn lets a message that has passed a link go on to the rest of its route, whose first link its
-// head reaches at a time. It returns the hop there.
+// goOn lets a message that has passed a link continue on its route. Its head reaches the first link
+// of the rest at a time. It returns the hop there.
 func (n *Fabric) goOn(m *message, li uint32, rest Route, head unit.Time) routes.Hop {
 	m.via, m.route = li+1, rest
 	m.passed()
@@ -81,8 +81,8 @@ func (n *Fabric) goOn(m *message, li uint32, rest Route, head unit.Time) routes.
 }
 
 // cross takes a message over a link that it reaches by its only edge, if it starts there before all
-// others, and finds buffer space behind the link, unless that is its last one. It returns when it
-// starts, and the latency of the link.
+// others. It also needs buffer space after the link, unless that is its last one. It returns when
+// it starts, and the latency of the link.
 func (n *Fabric) cross(mi, li uint32, last bool) (start, latency unit.Time, ok bool) {
 	m := &n.msgs[mi]
 	l := &n.links[li]

@@ -145,7 +145,7 @@ func arrivals(m *machine.Machine, topo *conf.Topology, seed uint64, off Shortcut
 }
 
 // TestTrafficWithoutShortcuts: on routes that meet, messages arrive at the same times with each
-// shortcut and without it, to the picosecond, whichever of two that meet at one instant goes first.
+// shortcut and without it, to the picosecond. Either of two that meet at one instant may go first.
 func TestTrafficWithoutShortcuts(t *testing.T) {
 	m, topo := build(t, "system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.h=1", "cube.noc.router_ns=1", "sip.ucie.port_ns=2")
 	seeds := uint64(200)
@@ -166,8 +166,8 @@ func TestTrafficWithoutShortcuts(t *testing.T) {
 	}
 }
 
-// TestTiesAtAMergePoint: two messages that come to a link at the same instant, from sources as
-// near, start in the order of their keys, whichever was sent first.
+// TestTiesAtAMergePoint: two messages reach a link at the same instant, from sources at the same
+// distance. They start in the order of their keys, whichever was sent first.
 func TestTiesAtAMergePoint(t *testing.T) {
 	m, topo := build(t, "system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.h=1")
 	const lead, bytes = 1000, 512

@@ -1,12 +1,12 @@
 package noc
 
 // Invariant of this file: no message ever waits at a contention-free link. All messages reach it
-// from the same other link, which takes at least as long for each: when the head of the next one
-// arrives, the tail of the one before has left. The buffers of both links can hold all messages on
-// their way. So a message passes at once, and only the link's latency counts.
+// from the same other link, which takes at least as long for each. When the head of the next one
+// arrives, the tail of the previous one has left. The buffers of both links can hold all messages
+// on their way. So a message passes at once, and only the link's latency counts.
 
-// findContentionFree finds these links. It also marks the links whose buffers are ample: they hold
-// all that can be on its way over the link, so that space in them need not be counted.
+// findContentionFree finds these links. It also marks the links whose buffers are ample. They hold
+// all that can be in flight over the link, so that their space need not be counted.
 func (n *Fabric) findContentionFree(p *plan) {
 	if n.off&ContentionFree != 0 {
 		return

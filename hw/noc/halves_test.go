@@ -9,7 +9,7 @@ import (
 )
 
 // TestHalves: routes read the same as those of the machine, whether they are stored as halves or
-// not, also those that are added after routes were reserved.
+// not. This includes routes that are added after routes were reserved.
 func TestHalves(t *testing.T) {
 	for name, sets := range map[string][]string{
 		"one switch": {"system.levels=[{name: a, network: switch, count: 6, link: {bw_gbs: 256, latency_ns: 30}}]"},

@@ -2,9 +2,9 @@ package noc
 
 import "kernbench/des"
 
-// pass carries a whole transfer over its path as if it were alone: the latencies, and its
-// bytes over the slowest link. What one source does at one memory, in one class, keeps its
-// order all the same, so that fidelities differ in time and not in values.
+// pass carries a whole transfer over its path as if it were alone: the latencies, and its bytes
+// over the slowest link. The operations of one source at one memory, in one class, keep their order
+// all the same. So fidelities differ in time and not in values.
 func (n *Fabric) pass(m *message, mi uint32) {
 	now := n.q.Now()
 	path := n.routes.Path(m.route)

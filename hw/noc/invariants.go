@@ -8,8 +8,8 @@ import (
 	"kernbench/unit"
 )
 
-// check panics if the lists and counts of a link contradict each other: the messages that wait at
-// it, those that stand in lines before it, and what its buffers hold.
+// check panics if the lists and counts of a link contradict each other. These are the messages that
+// wait at it, those in lines before it, and the contents of its buffers.
 func (n *Fabric) check(li uint32) {
 	if n.ideal {
 		return

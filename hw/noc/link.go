@@ -116,8 +116,8 @@ func (n *Fabric) key(li uint32, p des.Phase) des.Key {
 	return des.MakeKey(p, l.id, 0, l.counter)
 }
 
-// retry lets a link choose among the heads of its queues: the one that came first and has buffer
-// space, then round robin over its inputs.
+// retry lets a link choose among the heads of its queues. It takes the one that came first and has
+// buffer space, then round robin over its inputs.
 func (n *Fabric) retry(li uint32) {
 	l, now := &n.links[li], n.q.Now()
 	q := &n.queues[l.queue]

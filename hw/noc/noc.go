@@ -1,7 +1,7 @@
-// Package noc carries messages over the links of a machine: virtual cut-through with finite
-// input buffers and credits, one event per message and hop that takes time. It knows links,
-// not what is at their ends. A Sink is notified when a message has left its source, and when
-// all of it has arrived. The comment of Fabric has the formulas.
+// Package noc carries messages over the links of a machine. It is virtual cut-through with finite
+// input buffers and credits, and one event per message and hop that takes time. It knows links, not
+// what is at their ends. A Sink is notified when a message has left its source, and when all of it
+// has arrived. The comment of Fabric has the formulas.
 //
 // It may import des, machine, record/cause, record/trace, internal/prefetch, unit and the packages
 // below it: what buffers hold, stored routes, exclusive routes. Start at Fabric.
@@ -92,7 +92,7 @@ func Target(kind, index uint32) uint32 { return kind<<kindShift | index }
 //	head_i  = start_i + router_i + wire_i
 //	tail_i  = max(start_i + bytes/rate_i, tail_{i-1}) + router_i + wire_i
 //
-// At the port of a memory, at the end of a route, start_i is at least tail_{i-1} - bytes/rate_i: a
+// At the port of a memory, at the end of a route, start_i is at least tail_{i-1} - bytes/rate_i. A
 // port serves other messages while this one comes over slower links.
 //
 // The message occupies the link from start_i until its tail leaves, which also frees the buffer

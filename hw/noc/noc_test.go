@@ -84,9 +84,9 @@ func sendFrom(n *Fabric, at unit.Time, r Route, c Class, bytes int64, source, us
 		des.MakeKey(des.Arrive, 1<<20+source, 0, user))
 }
 
-// TestUncontendedIsClosedForm: a message alone needs the latencies of its path plus its
-// bytes over the slowest link, at every fidelity, and one event per hop that takes time, one to
-// start at the port and one to arrive.
+// TestUncontendedIsClosedForm: a message alone needs the latencies of its path plus its bytes over
+// the slowest link, at every fidelity. It has one event per hop that takes time, one to start at
+// the port and one to arrive.
 func TestUncontendedIsClosedForm(t *testing.T) {
 	m, topo := build(t)
 	far := m.NumPEs() - 1
@@ -100,8 +100,8 @@ func TestUncontendedIsClosedForm(t *testing.T) {
 				head, slowest := n.Latency(route)
 				want := 5 + head + slowest.Serial().Time(bytes)
 				if f == Flit && bytes > int64(topo.Fabric().FlitBytes) {
-					// Flits queue at each link for the one before: the last has waited for
-					// all at the slowest; rounding up per flit is within a ps per flit.
+					// Flits queue at each link for the previous one. The last has waited for all at
+					// the slowest. Rounding up per flit adds at most a ps per flit.
 					if d := r.delivered[1] - want; d < 0 || d > unit.Time(bytes/int64(topo.Fabric().FlitBytes))+2 {
 						t.Errorf("%v to PE %d, %d bytes: arrived at %v, closed form %v", f, to, bytes, r.delivered[1], want)
 					}
@@ -156,8 +156,8 @@ func TestLongTransfersTakeTurns(t *testing.T) {
 	}
 }
 
-// TestConservation: whatever is sent arrives, once, in order per (source and its memory,
-// destination, class), no earlier than uncontended, and all buffers are empty at the end.
+// TestConservation: every message arrives once, in order per (source and its memory, destination,
+// class), and no earlier than uncontended. All buffers are empty at the end.
 func TestConservation(t *testing.T) {
 	machines := map[string][]string{
 		"mesh":  nil,

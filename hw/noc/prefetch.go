@@ -12,8 +12,8 @@ import (
 // cache. A cache line that names another one is read a batch later, when it has arrived. If the
 // caches hold all state, prefetching costs more than it saves.
 
-// prefetchBytes is the size of the state of reserved routes from which it is fetched early: more
-// than the last cache of most processors holds for one core.
+// prefetchBytes is the size of the state of reserved routes from which it is fetched early. It is
+// more than the last cache of most processors holds for one core.
 const prefetchBytes = 32 << 20
 
 // stateBytes is the size of what messages on reserved routes meet.

@@ -46,7 +46,7 @@ func reserved(r Route) Reserved { return Reserved{exclusive.State{First: r.At, C
 func (n *Fabric) Exclusive() *exclusive.Routes { return n.exclusive }
 
 // ReserveRoutes declares the routes of all traffic until Release is called. Uses to one node are
-// adjacent. Sends to links of one use only must be in the order of their times, and the sink may be
+// adjacent. Sends to links of one use only must be in the order of their times. The sink may be
 // notified of arrivals ahead of time. No transfer has more than largest bytes. The fabric must be
 // at rest, at fidelity Slot or Ideal.
 func (n *Fabric) ReserveRoutes(uses []Use, largest int64) {

@@ -10,8 +10,8 @@ import (
 )
 
 // This file is about what is known of a link. State is made for links that some route passes, in
-// the order in which routes come to pass them, so that what lies together is near in memory. Only
-// the keys of events know a link by its number in the machine.
+// the order in which routes pass them. So links that lie together are near in memory. Only the keys
+// of events know a link by its number in the machine.
 
 // link is the state of one link: all that a message touches which passes at once. It fills a cache
 // line.

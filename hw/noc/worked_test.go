@@ -17,8 +17,8 @@ type rig struct {
 	*recorder
 }
 
-// newRig makes links of so many ns per byte, divisors of 1e9, with latencies of 5 ns and buffers of
-// room bytes, for messages of up to 4096 bytes.
+// newRig makes links of given ns per byte, divisors of 1e9, with latencies of 5 ns. Buffers have
+// room bytes, and messages up to 4096 bytes.
 func newRig(room int64, nsPerByte ...int64) rig {
 	var kinds []*machine.LinkSpec
 	for _, k := range nsPerByte {
@@ -50,9 +50,9 @@ func (r rig) check(t *testing.T, want map[uint32]unit.Time) {
 	}
 }
 
-// TestBlockedMessagesHoldCredits: on a line with room for one message, the first holds
-// the buffer before a slow link until its tail has left, and all others wait for it at
-// the source, even the last one, whose own way is free. Another class is not held up.
+// TestBlockedMessagesHoldCredits: on a line with space for one message, the first holds the buffer
+// before a slow link until its tail has left. All others wait for it at the source, even the last
+// one, whose own route is free. Another class is not held up.
 //
 //	    0 (1 ns/B)      1 (10 ns/B)
 //	a ------------> b ------------> c
@@ -74,8 +74,8 @@ func TestBlockedMessagesHoldCredits(t *testing.T) {
 	})
 }
 
-// TestFullBuffer: on the same links, with room for two messages, the third waits for the first to
-// leave the buffer, though when that will be is known before the second comes.
+// TestFullBuffer: on the same links, with space for two messages, the third waits for the first to
+// leave the buffer. The time of that is known before the second comes.
 func TestFullBuffer(t *testing.T) {
 	r := newRig(200, 1, 10, 1)
 	slow, free := r.over(0, 1), r.over(0, 2)
@@ -160,8 +160,8 @@ func TestArbitration(t *testing.T) {
 	r.check(t, map[uint32]unit.Time{0: 105, 3: 115, 4: 125, 2: 135, 1: 145})
 }
 
-// TestNoneOvertakesItsOwn: of messages that came at once, a short one of the same source stays
-// behind a long one for which there is no room; that of another source goes.
+// TestNoneOvertakesItsOwn: of messages that came at once, a short one waits for a long one of the
+// same source for which there is no space. One of another source goes.
 func TestNoneOvertakesItsOwn(t *testing.T) {
 	r := newRig(150, 1, 10, 1)
 	slow, free := r.over(0, 1), r.over(0, 2)
@@ -177,8 +177,8 @@ func TestNoneOvertakesItsOwn(t *testing.T) {
 	})
 }
 
-// TestCutThrough: a message is on all links of its path at once; a slow link in front
-// makes those behind wait for its tail, a fast one does not.
+// TestCutThrough: a message is on all links of its path at once. A slow link in front makes the
+// links after it wait for its tail, and a fast one does not.
 func TestCutThrough(t *testing.T) {
 	r := newRig(4096, 10, 1, 2)
 	sendFrom(r.Fabric, 0, r.over(0, 1, 2), Collective, 100, 0, 0)
@@ -229,8 +229,8 @@ func TestTwoReadersOfOneSlice(t *testing.T) {
 	}
 }
 
-// TestAllToAllNeverLocks: with room for a single message in each buffer and every PE
-// sending to all others at once, also from memory to memory, all of it arrives.
+// TestAllToAllNeverLocks: each buffer has space for a single message, and every PE sends to all
+// others at once, also from memory to memory. All messages arrive.
 func TestAllToAllNeverLocks(t *testing.T) {
 	small := []string{"fabric.message_bytes=256", "fabric.flit_bytes=256", "fabric.buffer_bytes=256", "cube.pe_layout.pe_per_corner=1"}
 	for name, sets := range map[string][]string{
@@ -297,8 +297,8 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// TestManyReleases: a buffer that feeds several links gives its room back in the order of
-// time, whatever the order in which that came to be known.
+// TestManyReleases: a buffer that feeds several links returns its space in the order of time,
+// whatever the order in which that became known.
 func TestManyReleases(t *testing.T) {
 	r := newRig(400, 1, 10, 8, 16, 10)
 	for u, to := range []uint32{1, 2, 3, 4, 2, 1, 4, 3, 2} {

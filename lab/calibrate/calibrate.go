@@ -1,6 +1,6 @@
-// Package calibrate fits the parameters of a machine to times measured on a real one. It reads
-// the table, simulates the algorithms that the library may have run, and returns the nearest
-// machine, with the error at sizes that were held out of the fit.
+// Package calibrate fits the parameters of a machine to times measured on a real one. It reads the
+// table and simulates the algorithms that the library may have run. It returns the nearest machine,
+// with the error at sizes that were held out of the fit.
 //
 // It may import lab/calibrate/fit, lab/run, lab/sweep, lab/limits and packages below them.
 // Start at Spec and Run.
@@ -28,8 +28,8 @@ import (
 
 // Spec names the measured table, the machine to fit, and the options of the fit.
 type Spec struct {
-	// Base is the machine as it is so far, its settings and fidelity, and the ranks if the table
-	// does not say; what else it says is not asked.
+	// Base has the unfitted machine, its settings and fidelity, and the ranks if the table does not
+	// have them. Its other fields are ignored.
 	Base run.Spec
 
 	File       string // with the table

@@ -82,8 +82,8 @@ func calibrateSpec(file string) calibrate.Spec {
 	}
 }
 
-// TestCalibrateFindsItsOwnTimes: a table that the simulator made is met at all sizes, those that
-// were held out too, to 0.2 % in the mean, and with noise of 5 % to 6 %. The rate comes out, and
+// TestCalibrateFindsItsOwnTimes: a table that the simulator made is met at all sizes, including
+// those held out, to 0.2 % in the mean. With noise of 5 % it is met to 6 %. The rate comes out, and
 // all parameters with which it was made are in the ranges.
 func TestCalibrateFindsItsOwnTimes(t *testing.T) {
 	for _, test := range []struct{ noise, mean, rate float64 }{{0, 0.002, 0.01}, {0.05, 0.06, 0.08}} {
@@ -194,9 +194,9 @@ func TestCalibratedMachineIsTheFile(t *testing.T) {
 	}
 }
 
-// TestAutoTakesTheCalibratedTimes: on the machine that is written, the algorithm auto has at each
-// size the program and the time that were reported, extrapolated ones too, and so it has with the
-// table that is written. A machine that was changed since then has no choice.
+// TestAutoTakesTheCalibratedTimes: on the written machine, the algorithm auto has at each size the
+// reported program and time, extrapolated ones too. The same holds with the written table. A
+// machine that was changed since then has no choice.
 func TestAutoTakesTheCalibratedTimes(t *testing.T) {
 	s := calibrateSpec(tableOf(t, knownKeys, 0))
 	s.Largest = 512 * unit.KiB

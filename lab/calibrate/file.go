@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// YAML is the fitted machine as a topology.yaml: that of the machine before, with the keys changed
-// that were fitted, each with a comment, and with what auto runs at each size.
+// YAML returns the fitted machine as a topology.yaml. It is that of the machine before, with the
+// fitted keys changed, each with a comment, and with what auto runs at each size.
 func (c *Calibration) YAML() ([]byte, error) { return alone(c).YAML() }
 
 // TuningYAML returns the algorithm and the settings of each size as a tuning table. With it and the

@@ -41,8 +41,8 @@ func (p *fitPoint) limit(factor float64) {
 	}
 }
 
-// A fit begins with steps of at most a factor, and ends when no value moves by more than is
-// settled, when steps become too short, or after so many rounds.
+// A fit begins with steps of at most a factor. It ends when no value moves by more than settled,
+// when steps become too short, or after a number of rounds.
 const (
 	firstStep    = 4
 	settled      = 0.003
@@ -61,12 +61,12 @@ func (c *calibration) rowsOf(roles ...Role) []int {
 	return all
 }
 
-// fit simulates, fits the planes that it finds to the table, and simulates there again, until
-// nothing moves: what is small in the end is the error of the simulator. Planes hold only so far:
-// where a step makes it larger, a shorter one is taken.
+// fit simulates, fits the resulting planes to the table, and simulates there again, until nothing
+// moves. A small remaining difference is the error of the simulator. Planes hold only so far: where
+// a step makes it larger, a shorter one is taken.
 //
-// A parameter that the table does not tell goes back to the machine's own value, and the others are
-// fitted anew: of two that are known together only, one has its source's value then.
+// A parameter that the table does not determine goes back to the machine's own value, and the
+// others are fitted again. Of two that only their sum determines, one then has its source's value.
 func (f *fitter) fit(ctx context.Context) error {
 	values, err := f.first(ctx)
 	for err == nil {
@@ -86,9 +86,9 @@ func (f *fitter) fit(ctx context.Context) error {
 	return err
 }
 
-// untold is a parameter that could be any value, as far as the table tells: of several the last, as
-// those of what happens most often come first. The start and the rates are never given back. -1:
-// there is none.
+// untold returns a parameter that could have any value, as far as the table shows. Of several it is
+// the last, as those of the most frequent events come first. The start and the rates are never
+// given back. -1: there is none.
 func (f *fitter) untold() int {
 	for i := len(f.params) - 1; i >= 0; i-- {
 		m := &f.params[i]

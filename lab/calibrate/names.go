@@ -168,8 +168,8 @@ func modelParams(t *conf.Topology, collectives, keep []string) ([]modelParam, er
 	return all, nil
 }
 
-// launchParam is the start of a collective: that of all protocols, or where some have one of their
-// own the smallest of theirs, with the others as far above it as they are.
+// launchParam is the start of a collective, for all protocols. Where some have their own start, it
+// is the smallest one, and the others keep their distance above it.
 func launchParam(s conf.Software) modelParam {
 	if s.Protocols.LL.Launch == 0 && s.Protocols.LL128.Launch == 0 && s.Protocols.Simple.Launch == 0 {
 		return modelParam{name: paramLaunch, keys: []string{"software.launch_ns"}, base: s.Launch.Ns(), start: true}

@@ -53,8 +53,8 @@ func publishedTables(t *testing.T) []string {
 	return own
 }
 
-// TestThePromiseOfEachTable: a machine that was fitted to a published table takes with the
-// algorithm auto, without a tuning table, the times that were reported, to the picosecond. By
+// TestThePromiseOfEachTable: a machine that was fitted to a published table takes the reported
+// times, to the picosecond. It does so with the algorithm auto and without a tuning table. By
 // default the start alone is fitted, and only small sizes are simulated.
 func TestThePromiseOfEachTable(t *testing.T) {
 	tables := publishedTables(t)

@@ -114,7 +114,7 @@ func (c *cutter) add(start, end unit.Time, of cause.Owner, at cause.Resource, wh
 }
 
 // instead returns the resource and reason for the time of a wait while others use what it waits
-// for: a link that carries another message, or the path of a credit.
+// for. That is a link that carries another message, or the path of a credit.
 func instead(w *cause.Waiting, at cause.Resource, why cause.Reason) (of cause.Resource, reason cause.Reason, ok bool) {
 	switch w.At.Kind() {
 	case cause.Link:

@@ -10,8 +10,8 @@ import (
 	"kernbench/unit"
 )
 
-// The stretches of each rank leave nothing of its time out, from the start of the run to the end of
-// the rank; those of the path are the whole run.
+// The stretches of each rank cover its time, from the start of the run to the end of the rank.
+// Those of the path cover the whole run.
 func TestDetailIsComplete(t *testing.T) {
 	for _, s := range []run.Spec{
 		{Topology: "ahbm-cube", Algorithm: "ring_allreduce", Ranks: 8, NElem: 4096},

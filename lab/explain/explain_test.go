@@ -18,8 +18,8 @@ import (
 
 var ctx = context.Background()
 
-// whole fails the test unless the blames of a run add up to its time, with that of the launch,
-// which is that of the run without causes.
+// whole fails the test unless the blames of a run add up to its time, with that of the launch. That
+// must be the time of the run without causes.
 func whole(t *testing.T, s run.Spec) *explain.Report {
 	t.Helper()
 	plain, err := run.Run(ctx, s)

@@ -132,7 +132,7 @@ func slotsFor(row *limits.Row, message int64, resized func(size int64) *limits.R
 }
 
 // stalled returns the bytes of a message of the ring whose credits are waited for longest on the
-// path, on average; 0: no credit of a ring is waited for.
+// path, on average. It is 0 if no credit of a ring is waited for.
 func (x *explaining) stalled(all []Blame) int64 {
 	time := map[cause.Resource]unit.Time{}
 	var longest cause.Resource

@@ -58,8 +58,8 @@ func (n numbered) Emit(e *trace.Event) {
 	n[k] = append(n[k], *e)
 }
 
-// A step is that of a trace. While the path follows a message of a send, the trace has one of that
-// number on its way; what a send or receive does itself lies in a slice with that number.
+// A step is that of a trace. While the path follows a message of a send, the trace has a message of
+// that number in flight. The own time of a send or receive is in a slice with that number.
 func TestStepsAreThoseOfTheTrace(t *testing.T) {
 	kinds := map[trace.Kind]bool{}
 	for _, s := range []run.Spec{

@@ -125,9 +125,9 @@ func TestSlotsThatMend(t *testing.T) {
 	}
 }
 
-// TestMoreRanksSmallerMessages: over links of 100 µs between hosts 16 ranks keep the bandwidth of
-// an all-reduce, and 32 lose half: their messages are half as large, and no more slots hold them.
-// The number of slots that is named mends it.
+// TestMoreRanksSmallerMessages: over links of 100 µs between hosts, 16 ranks keep the bandwidth of
+// an all-reduce, and 32 lose half. Their messages are half as large, and there are no more slots to
+// hold them. The number of slots that is named mends it.
 func TestMoreRanksSmallerMessages(t *testing.T) {
 	spec := func(ranks, slots int) run.Spec {
 		return run.Spec{Topology: "leaf-spine-roce", Algorithm: "ring_allreduce_chunked", Ranks: ranks,

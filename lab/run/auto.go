@@ -82,8 +82,8 @@ func tuningOf(file string, tables []conf.TuningTable,
 	return t, nil
 }
 
-// autoProgram is what runs auto when no program is named: the one for what is tuned on the machine
-// if that is one collective, else that of all-reduce.
+// autoProgram is the program that runs auto when none is named. It is the one for the collective
+// tuned on the machine, if there is only one, else that of all-reduce.
 func (x *Job) autoProgram() *bench.Program {
 	if known := x.tuning.Collectives(x.Machine.Topology().Fingerprint()); len(known) == 1 {
 		return bench.For(known[0])

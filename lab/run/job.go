@@ -12,7 +12,7 @@ import (
 	"kernbench/tl/answers"
 )
 
-// OneCall returns a copy of a job that performs one call of a collective, with results in the place
+// OneCall returns a copy of a job that performs one call of a collective. Results are in the place
 // of contributions or in a tensor of their own.
 func (x *Job) OneCall(c collective.Call, inPlace bool) *Job { return x.OneCallOn(c, inPlace, nil) }
 

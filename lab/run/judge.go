@@ -109,8 +109,8 @@ func (x *Job) inMemory(data *oplog.Log, c *device.Call, g *device.CallGroup) ([]
 	return outs, provs, nil
 }
 
-// rankOf returns the number of a rank of a group among all ranks of the run: its PE, or the rank
-// itself with rank_level: sip, where a rank is a SIP.
+// rankOf returns the number of a rank of a group among all ranks of the run. It is its PE, or the
+// rank itself with rank_level: sip, where a rank is a SIP.
 func rankOf(c *device.Call, g, rank int) int {
 	if c.Plan.PerSIP() {
 		return rank

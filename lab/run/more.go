@@ -11,8 +11,8 @@ import (
 )
 
 // What a kernel does after an atomic depends on the value that it got, and the judge sees only the
-// values of one schedule: a lock that lets two ranks in is seen where two come at once. So programs
-// with atomics are judged in some random schedules too.
+// values of one schedule. A lock that admits two ranks is seen only where two come at once. So
+// programs with atomics are judged in some random schedules too.
 
 // more is what came of those schedules.
 type more struct {
@@ -59,8 +59,8 @@ func (x *Job) moreSchedules(out *Execution) int {
 }
 
 // tryAnswers runs a program whose outcome depends on nothing but atomics with other answers of
-// these. If kernels issue the same then, they do not act on the answers: the program is judged once
-// more with that known, and that report stands. The error is what kept it from its end.
+// these. If kernels issue the same then, they do not act on the answers. The program is judged once
+// more with that knowledge, and that report counts. The error is what kept it from its end.
 func (x *Job) tryAnswers(ctx context.Context, out *Execution) error {
 	rep := out.races
 	if !rep.OnlyAtomics || rep.Unsettled || rep.Again || x.Edits != nil {

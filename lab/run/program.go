@@ -97,7 +97,7 @@ func OfProgram(ctx context.Context, s Spec, f *ProgramFile) (*Result, error) {
 }
 
 // Record records what the ranks of a spec's algorithm do. The error is a mistake in the spec, a
-// fault of a kernel, or why the kernel is no program: it asks, or does what a file cannot say.
+// fault of a kernel, or why the kernel is no program. It asks, or does what a file cannot express.
 func Record(ctx context.Context, s Spec) (*ProgramFile, error) {
 	x, err := Load(s)
 	if err != nil {

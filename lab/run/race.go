@@ -110,8 +110,8 @@ func raceSide(a *race.Access) device.RaceSide {
 	return device.RaceSide{Agent: a.Info, Read: a.Does == "read", Spot: spot}
 }
 
-// first is the execution of a spec whose figures count, with what a judge of races found in it, and
-// where atomics returned values in some random schedules beside it.
+// first is the execution of a spec whose figures count. It has the findings of a judge of races,
+// and where atomics returned values in random schedules.
 func (x *Job) first(ctx context.Context) (*Execution, error) {
 	if !x.races() {
 		return x.Execute(ctx, Pass{schedule: x.Schedule})

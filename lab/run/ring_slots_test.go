@@ -8,8 +8,8 @@ import (
 	"kernbench/lab/run"
 )
 
-// Slots of single directions: with those of all rings set, a run is that with n_slots; with more
-// for one, it is no slower, and its messages are the same.
+// Slots of single directions: with those of all rings set, a run equals that with n_slots. With
+// more for one direction, it is no slower, and its messages are the same.
 func TestRingSlots(t *testing.T) {
 	for _, tt := range []struct{ algorithm, dirs string }{
 		{"ring_allreduce", "E W"}, {"bidirectional_ring_allreduce", "E W"}, {"recursive_doubling_allreduce", "dim0 dim1 dim2"},

@@ -15,13 +15,13 @@ import (
 	"kernbench/unit"
 )
 
-// Run executes a spec and judges the results. The error is the reason why the run did not end: a
-// mistake in the spec, which leaves the Result empty, or a fault of the kernel, as one of the types
-// of package fault. A run that ends with wrong data returns no error; Result.OK reports false.
+// Run executes a spec and judges the results. The error is the reason why the run did not end. It
+// is a mistake in the spec, which leaves the Result empty, or a fault of the kernel, of a type of
+// package fault. A run that ends with wrong data returns no error; Result.OK reports false.
 //
-// When something is wrong the run is executed a second time, keeping source lines and the
-// set of contributors of every element, to say where: a run is a pure function of its spec.
-// The figures are those of the first.
+// If there is a failure, the run is executed a second time to find its place. It then keeps source
+// lines and the set of contributors of every element. A run is a pure function of its spec. The
+// figures are those of the first.
 func Run(ctx context.Context, s Spec) (*Result, error) {
 	x, err := Load(s)
 	if err != nil {

@@ -130,8 +130,8 @@ func (x *Job) outcome(out *Execution, err error) Outcome {
 	return o
 }
 
-// whens are the times and source lines in the text of a fault: the former depend on the
-// schedule, the latter on whether they were kept.
+// whens are the times and source lines in the text of a fault. The times depend on the schedule,
+// and the lines on whether they were kept.
 var whens = regexp.MustCompile(`,?( since)? t=[0-9.]+[a-zµ]+| at [A-Za-z0-9_./-]+\.go:[0-9]+`)
 
 // timeless is the text of a fault without what does not belong to it.

@@ -9,8 +9,8 @@ import (
 )
 
 // SetsFor returns the settings that give a key of ccl.yaml a value in this run. They concern the
-// defaults, and the entry of the algorithm if own reports that it has a value of its own, which
-// comes before the defaults. Where the algorithm is chosen at each call, all such entries are
+// defaults. They also concern the entry of the algorithm if own reports that it has its own value,
+// which overrides the defaults. Where the algorithm is chosen at each call, all such entries are
 // concerned.
 func (x *Job) SetsFor(key string, value any, own func(*conf.Algorithm) bool) []string {
 	sets := []string{fmt.Sprintf("defaults.%s=%v", key, value)}

@@ -46,7 +46,7 @@ type Spec struct {
 	Fidelity   string `json:"fidelity,omitempty"` // one of the executor's; its default
 
 	// Schedules is the number of further runs with random schedules, numbered from 1, whose results
-	// are compared; they move bytes, and so does the run itself. Schedule is that of the run
+	// are compared. They move bytes, and so does the run itself. Schedule is that of the run
 	// itself, 0 being the executor's own.
 	Schedules int    `json:"schedules,omitempty"`
 	Schedule  uint64 `json:"schedule,omitempty"`

@@ -21,9 +21,9 @@ func (e idle) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, err
 	return e.Executor.Launch(ctx, &nothing)
 }
 
-// BenchmarkStart is all of a run but what its kernels do: configuration, machine, rings, tensors,
-// ranks that start and end, and giving back what was taken. The last two are 65,536 and 102,400
-// PEs.
+// BenchmarkStart is all of a run but the work of its kernels. That is configuration, machine,
+// rings, tensors, ranks that start and end, and the release of memory. The last two are 65,536 and
+// 102,400 PEs.
 func BenchmarkStart(b *testing.B) {
 	for _, c := range []struct {
 		algorithm string

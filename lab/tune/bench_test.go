@@ -15,7 +15,7 @@ import (
 )
 
 // BenchmarkTune is a sweep over all algorithms of an all-reduce with one processor and with two, in
-// turn: how many times as fast the second is, and how much more of the processors' time it takes.
+// turn. It measures the speed-up of the second, and how much more CPU time it takes.
 func BenchmarkTune(b *testing.B) {
 	if runtime.NumCPU() < 2 {
 		b.Skip("there is one processor")

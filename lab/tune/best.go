@@ -37,8 +37,8 @@ type Row struct {
 	Points     int        `json:"points"`     // that came to their end
 
 	// Regret is what a choice by the sizes on either side alone would have lost here, relative to
-	// the best: of what a table loses between the sizes that it was made from. Nil: there is no
-	// size on one side, or what would have been chosen has no time here.
+	// the best. It estimates the loss of a table between its sizes. Nil: there is no size on one
+	// side, or what would have been chosen has no time here.
 	Regret *float64 `json:"regret"`
 
 	Auto *Auto `json:"auto,omitempty"` // nil: not asked for
@@ -63,8 +63,8 @@ type Range struct {
 	Else      []string   `json:"else"`   // other algorithms as they are configured, the fastest first, up to one that refuses no call
 }
 
-// plainly reports whether a point was measured with everything as it is configured, but for the
-// shape of a grid, which some algorithms cannot do without.
+// plainly reports whether a point was measured with everything as configured. The shape of a grid,
+// which some algorithms need, is an exception.
 func plainly(p *Point) bool {
 	for _, s := range strings.Fields(p.Settings) {
 		if !strings.HasPrefix(s, "w=") {
@@ -146,9 +146,8 @@ func (g *Group) rank(row int) {
 	}
 }
 
-// crossover is the size from which the best of a row is left for that of a later one: where the
-// lines through the times of both at both sizes meet, or the later size where one of the times is
-// not known.
+// crossover is the size from which another row is best. It is where the lines through the times of
+// both at both sizes meet. If one of the times is unknown, it is the later size.
 func (g *Group) crossover(lo, hi int) unit.Bytes {
 	from, to := g.Rows[lo].Size, g.Rows[hi].Size
 	a, b := g.Rows[lo].Best, g.Rows[hi].Best

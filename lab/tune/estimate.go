@@ -51,8 +51,8 @@ func (t *tuner) estimate(ctx context.Context, g *tuneGroup, at int) error {
 // pointOf returns a point as a size and a time.
 func pointOf(p *Point) sweep.Point { return sweep.Point{Size: p.Size, Time: p.Time} }
 
-// bounds adds to the best points of a size how fast they could have been: to that of all, and to
-// that of the algorithms as they are configured.
+// bounds adds the limits to the best points of a size. There is one for the best of all, and one
+// for the algorithms as configured.
 func (t *tuner) bounds(ctx context.Context, g *tuneGroup, at int) error {
 	var best, plain *tuneTarget
 	for _, v := range g.targets {

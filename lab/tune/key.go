@@ -49,6 +49,6 @@ func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collec
 	return hex.EncodeToString(sum[:])
 }
 
-// oneSlot is what a slot must hold at least to be of no further concern: algorithms send flags and
-// lengths beside what they are called for.
+// oneSlot is the least size of a slot that makes no difference. Algorithms send flags and lengths
+// in addition to the data.
 const oneSlot = unit.KiB

@@ -12,7 +12,7 @@ import (
 
 // Program is the fingerprint of the running program. Programs whose simulated times may differ have
 // different fingerprints. A build of an unmodified commit of kernbench has that commit, the same on
-// all machines. Any other build has a hash of the executable, with all algorithms linked to it, so
+// all machines. Any other build has a hash of the executable, with all algorithms linked to it. So
 // two builds that differ in one byte have different fingerprints.
 var Program = sync.OnceValues(func() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == "kernbench" {

@@ -6,9 +6,8 @@ import "slices"
 // up.
 const farBehind = 1.1
 
-// thin gives up settings with which an algorithm is behind by one size, and falls farther behind
-// from the size before: none that goes on like that can catch up. What failed, fails with more
-// bytes, too.
+// thin gives up settings with which an algorithm is slower by one size, and still slower from the
+// previous size on. None of these can catch up. What failed, fails with more bytes, too.
 func (g *tuneGroup) thin(at int) {
 	best := map[string]*tuneTarget{}
 	for _, v := range g.targets {

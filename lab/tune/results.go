@@ -78,8 +78,8 @@ func callOf(p *Point) string {
 		"|", p.Op, "|", p.Root, "|", p.Ranks, "|", p.Size, "|", p.InPlace)
 }
 
-// DiffRuns compares two sweeps, point by point: by topology as it was named, so that a machine that
-// was changed is held against what it was.
+// DiffRuns compares two sweeps, point by point. It matches topologies by name, so that a changed
+// machine is compared with its former state.
 func DiffRuns(a, b *RunPoints) *Diff {
 	d := &Diff{A: a.Run.ID, B: b.Run.ID, Changed: []ChangedTime{}, OnlyA: []Point{}, OnlyB: []Point{}}
 	in := map[string]*Point{}

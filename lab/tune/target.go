@@ -14,8 +14,8 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// targets lists the algorithms of a collective that can have the ranks of a machine, each as it is
-// configured and with every combination of settings that is another for it.
+// targets lists the algorithms of a collective that support the ranks of a machine. Each is listed
+// as configured and with every combination of settings that makes a difference for it.
 func (t *tuner) targets(ctx context.Context, m *tuneMachine, what *collective.Collective) ([]*tuneTarget, error) {
 	names := t.spec.Algorithms
 	if len(names) == 0 {

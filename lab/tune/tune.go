@@ -1,5 +1,5 @@
-// Package tune finds the fastest algorithm of each collective at each size, keeps every
-// measured point in a store, and writes the tuning table by which the algorithm auto chooses.
+// Package tune finds the fastest algorithm of each collective at each size and keeps every measured
+// point in a store. It writes the tuning table by which the algorithm auto chooses.
 //
 // It may import lab/run, lab/sweep, lab/limits, store and packages below them. Start at Spec
 // and Run.
@@ -42,8 +42,8 @@ type Spec struct {
 
 	Vary []sweep.Variation // settings that algorithms are tried with, beside those that are configured
 
-	// Up to AllTo every algorithm is measured with every setting, then up to MeasureTo the Best
-	// algorithms with their Best settings each; larger sizes are estimated from them.
+	// Up to AllTo every algorithm is measured with every setting. Then, up to MeasureTo, the Best
+	// algorithms are measured with their Best settings each. Larger sizes are estimated from them.
 	Best             int
 	AllTo, MeasureTo unit.Bytes
 	ForAuto          bool // compare what auto chooses without a table, which the caller finds out: Row.Auto

@@ -161,8 +161,8 @@ func (p *plan) lines(from, to int, a, b scene.Box) [][]scene.Point {
 // arcHeight is how high an arc between nodes of a row goes that are so far apart.
 func arcHeight(apart int) float64 { return 4 + 4*float64(apart) }
 
-// gridLines are those of a grid: straight between neighbours and up to what is above, and, round to
-// the other side, an end at each border.
+// gridLines are those of a grid. They are straight between neighbours and up to the level above.
+// Lines that wrap around have an end at each border.
 func (p *plan) gridLines(from, to int, a, b scene.Box) [][]scene.Point {
 	ma, mb := middle(a), middle(b)
 	nodes := p.stage.Nodes

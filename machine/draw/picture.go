@@ -42,9 +42,9 @@ type block struct {
 	draw func(p *scene.Picture, x, y float64)
 }
 
-// Picture draws the machine as one picture that nests: the outermost network, in its first member
-// the network within it, and so on to a PE. The other members are boxes. If there are many, only
-// the first are shown.
+// Picture draws the machine as one nested picture. It has the outermost network, in its first
+// member the network within it, and so on to a PE. The other members are boxes. If there are many,
+// only the first are shown.
 func (d *Drawing) Picture(about []scene.Fact) *scene.Picture {
 	inner, last := d.innermost()
 	for i := last - 1; i >= 0; i-- {
@@ -78,9 +78,9 @@ func members(s *Stage) int {
 	return n
 }
 
-// innermost draws what is inside the last network with several members: a cube with its routers,
-// or, of a cube with one PE, a device without the routers, which lead nowhere else. It returns the
-// stage that it stands for.
+// innermost draws the inside of the last network with several members. That is a cube with its
+// routers. A cube with one PE is drawn as a device without routers, which lead nowhere else. It
+// returns the stage that it stands for.
 func (d *Drawing) innermost() (block, int) {
 	last := len(d.Stages) - 1
 	cube := &d.Stages[last]

@@ -59,8 +59,8 @@ func pictureOf(t *testing.T, name string, sets []string) (*Drawing, *scene.Pictu
 	return d, d.Picture([]scene.Fact{{Name: "command", Value: "kernbench topology show"}})
 }
 
-// TestPictureGeometry: all is in the picture; a text lies in a box or outside of it, and over no
-// other text; boxes lie in each other or apart.
+// TestPictureGeometry: all is in the picture. A text lies in a box or outside of it, and over no
+// other text. Boxes lie in each other or apart.
 func TestPictureGeometry(t *testing.T) {
 	all := pictures
 	for _, p := range machine.Presets() {

@@ -45,8 +45,8 @@ func (f *File) several() bool {
 	return slices.ContainsFunc(f.Blocks, func(b *Block) bool { return b.Number > 0 })
 }
 
-// shared is something of a rank that one block may use: a direction that the rank sends in or
-// receives from, or the rendezvous of a window.
+// shared is a property of a rank that only one block may use. It is a direction that the rank sends
+// in or receives from, or the rendezvous of a window.
 type shared struct {
 	use    uint8
 	dir    tl.Dir

@@ -83,8 +83,8 @@ func (f *File) WriteJSON(w io.Writer) error {
 	return e.Encode(d)
 }
 
-// json reads a file in its JSON form: it hands each part of it to the parser of the text, with the
-// line on which it stands.
+// json reads a file in its JSON form. It hands each part of it to the parser of the text, with the
+// line of the part.
 func (p *parser) json(data []byte) error {
 	x := &walker{p: p, d: json.NewDecoder(bytes.NewReader(data)), data: data}
 	x.d.UseNumber()

@@ -190,8 +190,8 @@ func (x *interpreter) along(s *Stmt) tl.Tensor {
 	return x.c.Sum(a, axis)
 }
 
-// axisOf is the shape of the operand of a reduce or softmax, and the axis; ok is false where the
-// result has no shape that goes with them.
+// axisOf is the shape of the operand of a reduce or softmax, and the axis. ok is false if the shape
+// of the result does not fit them.
 func axisOf(s *Stmt) (shape tl.Shape, axis int, ok bool) {
 	dims := dimsOf(s.Shape)
 	outer, n, inner := int(s.Over[0]), int(s.Over[1]), int(s.Over[2])

@@ -61,8 +61,8 @@ func outcomeOf(t *testing.T, r *run.Result) string {
 	return string(b)
 }
 
-// TestProgramRoundTrip: what is recorded of an algorithm reads back from its text and its JSON,
-// with classes and without, and runs with the verdicts and times of the algorithm.
+// TestProgramRoundTrip: a recorded algorithm is read back from its text and its JSON, with classes
+// and without. It runs with the verdicts and times of the algorithm.
 func TestProgramRoundTrip(t *testing.T) {
 	turn, ran := 0, 0
 	for i, a := range algorithm.All() {

@@ -19,8 +19,8 @@ import (
 // same whatever they get do not act on it. A compare-and-swap counts when it succeeds: one that
 // fails must be repeated at once.
 //
-// It may not be repeated where it gives back what its kernel has put: whether another kernel could
-// have changed that is for the judge of races.
+// It may not be repeated where it returns data that its kernel has put. The judge of races decides
+// whether another kernel could have changed them.
 type Answers struct {
 	// Shift and Span change what a fetch-add returns: the value plus Shift, modulo Span; Span 0:
 	// nothing.

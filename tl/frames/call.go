@@ -71,7 +71,7 @@ func newCall(ret uintptr) *Call {
 }
 
 // File returns the file of a line that a call of this process has as its text, as the compiler has
-// recorded it: where the source may be found. It returns "" if there is no such call, or if the
+// recorded it. The source may be found there. It returns "" if there is no such call, or if the
 // line is not one of Go.
 func File(line string) string {
 	for i := range calls {

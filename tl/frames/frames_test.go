@@ -10,7 +10,7 @@ import (
 )
 
 // The line is that of the call outside the machinery, through inlined ones and at any depth that
-// instructions have; what was found out stays right.
+// instructions have. A result stays right.
 func TestCaller(t *testing.T) {
 	for range 3 {
 		for depth := range 5 {

@@ -45,8 +45,8 @@ func PanicLine() string {
 	return ""
 }
 
-// PanicText is the stack of a panic as its report shows it: the frames of the kernel's author, or
-// all of them if code of an executor panicked. A deferred function asks for it.
+// PanicText is the stack of a panic as its report shows it. It has the frames of the kernel's
+// author, or all of them if code of an executor panicked. A deferred function asks for it.
 func PanicText() string {
 	frames, internal := panicStack()
 	if internal {
@@ -56,8 +56,8 @@ func PanicText() string {
 	return "  " + strings.Join(frames, "\n  ")
 }
 
-// panicStack are the frames of a panic that are neither of the runtime and the standard library nor
-// of packages whose functions a kernel calls, innermost first. It is internal if the innermost
+// panicStack returns the frames of a panic, innermost first. It leaves out the runtime, the
+// standard library, and packages whose functions a kernel calls. It is internal if the innermost
 // frame belongs to what carries out instructions.
 func panicStack() (stack []string, internal bool) {
 	var pcs [64]uintptr

@@ -39,7 +39,8 @@ func Running(context, entry uintptr) []string {
 }
 
 // Suspended returns the lines of kernels that have begun and wait for their turn, by the addresses
-// of their tl.Contexts: those of which context is true. It is for reports only, as Running.
+// of their tl.Contexts. It returns those for which context is true. It is for reports only, as
+// Running.
 func Suspended(context func(uintptr) bool) map[uintptr]string {
 	at := map[uintptr]string{}
 	for g := range strings.SplitSeq(stacks(), "\n\n") {

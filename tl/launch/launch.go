@@ -1,5 +1,5 @@
-// Package launch is what a host hands to an executor: a Launch of one kernel on many PEs, or a
-// Batch of streams, whose operations are copies, grids of programs, events and words. Kernels do
+// Package launch is what a host hands to an executor. It is a Launch of one kernel on many PEs, or
+// a Batch of streams, whose operations are copies, grids of programs, events and words. Kernels do
 // not see it: they see tl.
 //
 // It may import tl, tl/watch, mem, dtype, fault and unit. Start at Launch and Batch.
@@ -16,8 +16,8 @@ import (
 	"kernbench/unit"
 )
 
-// Launch is one start of a kernel on some PEs of the machine, in one group or in several that run
-// in parallel and do not communicate.
+// Launch is one start of a kernel on some PEs of the machine. They are one group, or several that
+// run in parallel and do not communicate.
 type Launch struct {
 	Name    string
 	Kernel  tl.Kernel

@@ -105,8 +105,8 @@ func (w *Watch) Ask() uint32 {
 	return n
 }
 
-// Locate makes kernels note where they are, and how many instructions they issue from one visit of
-// a line to the next, until the launch ends. See Stops.
+// Locate makes kernels record their place, and how many instructions they issue from one visit of a
+// line to the next, until the launch ends. See Stops.
 func (w *Watch) Locate() {
 	w.stopping.Store(true)
 	w.most.Store(0)

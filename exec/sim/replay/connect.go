@@ -60,8 +60,8 @@ func (x *Replay) connect() {
 	}
 }
 
-// makeRings makes the rings into which some rank sends, with their slots, and finds out whether
-// their messages can fill the DMA queue of a rank.
+// makeRings makes the rings into which some rank sends, with their slots. It finds whether their
+// messages can fill the DMA queue of a rank.
 func (x *Replay) makeRings(sends [][]int64) {
 	rings, slots := 1, int(x.sizing.Slots())
 	for i := range sends {
@@ -95,8 +95,8 @@ func (x *Replay) timing(kind uint32, from, to *rank) uint32 {
 	return kind
 }
 
-// wireSize is the size on the links of the largest token of a payload of so many bytes; 0 for -1,
-// which stands for no payload.
+// wireSize is the size on the links of the largest token of a payload of a given size. It is 0 for
+// -1, which means no payload.
 func (x *Replay) wireSize(bytes int64) int64 {
 	if bytes < 0 {
 		return 0

@@ -132,8 +132,8 @@ func (x *Replay) enqueue(f *rank) {
 	}
 }
 
-// book books an access to the rank's own memory, which starts now: its bytes have left their
-// source at departed, and it is complete at done.
+// book books an access to the rank's own memory, which starts now. Its bytes have left their source
+// at departed, and it is complete at done.
 func (x *Replay) book(f *rank, takes unit.Time) (departed, done unit.Time) {
 	at := f.clock + x.setup
 	if x.in.Ideal {

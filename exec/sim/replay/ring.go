@@ -113,8 +113,8 @@ func (x *Replay) sendStep(f *rank, s *step) bool {
 	return true
 }
 
-// stage brings the source of a send from memory into the PE, so that what is sent is what was
-// there at the call, however long the message takes to leave.
+// stage brings the source of a send from memory into the PE. So the message has the contents at the
+// call, however long it takes to leave.
 func (x *Replay) stage(f *rank, s *step) {
 	x.enqueue(f)
 	_, done := x.book(f, s.time)

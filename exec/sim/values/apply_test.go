@@ -138,8 +138,8 @@ func square(r tl.Ref) tl.Ref {
 	return r
 }
 
-// TestApply: the data of a recorded program, in lockstep and in turns, comes to what an executor
-// makes of it, with few ranks and many, in one group and in several.
+// TestApply: the data of a recorded program, in lockstep and in turns, equal those of an executor,
+// with few ranks and many. There is one group or several.
 func TestApply(t *testing.T) {
 	for name, k := range kernels {
 		for _, worlds := range [][]int{{2}, {9}, {8, 3, 9}} {
@@ -176,8 +176,8 @@ func TestLooseTypes(t *testing.T) {
 	}
 }
 
-// TestWrongLengths: a message that is not as long as its receive is an error, not a panic: the
-// replay beside may not have found it yet.
+// TestWrongLengths: a message whose length differs from its receive is an error, not a panic. The
+// parallel replay may not have found it yet.
 func TestWrongLengths(t *testing.T) {
 	for _, worlds := range [][]int{{2}, {9}} {
 		l := ring(func(c *tl.Context, a tl.Args) {
@@ -191,8 +191,8 @@ func TestWrongLengths(t *testing.T) {
 	}
 }
 
-// TestRingsThatCross: ranks do the same, but what one half sends east comes from the west, and what
-// the other half sends east comes from the east.
+// TestRingsThatCross: ranks perform the same operations. What one half sends east comes from the
+// west, and what the other half sends east comes from the east.
 func TestRingsThatCross(t *testing.T) {
 	l := ring(func(c *tl.Context, a tl.Args) {
 		x := c.Load(mine(c, a))

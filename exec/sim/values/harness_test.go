@@ -126,8 +126,8 @@ func record(t testing.TB, l *launch.Launch) *program.Program {
 	return p
 }
 
-// sameThreeWays carries out a launch in lockstep, where it can be, in turns, and on the executor
-// without a clock, and returns how the memory that they leave differs, or "".
+// sameThreeWays performs a launch in lockstep, where possible, in turns, and on the executor
+// without a clock. It returns how the memory that they leave differs, or "".
 func sameThreeWays(t testing.TB, l *launch.Launch) string {
 	t.Helper()
 	p := record(t, l)

@@ -12,8 +12,8 @@ import (
 const lockstepFrom = 8
 
 // uniform reports whether all ranks of the group share a record that can run in lockstep. Then
-// oplog.Lockstep supports its operations, ring i leads to a ring of the same number on all ranks,
-// and each message is sent before it is received.
+// oplog.Lockstep supports its operations, and ring i leads to a ring of the same number on all
+// ranks. Each message is sent before it is received.
 func (g *group) uniform() bool {
 	if len(g.blocks) < lockstepFrom {
 		return false

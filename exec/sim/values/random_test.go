@@ -148,8 +148,8 @@ func (k *directed) step(s *state) {
 	}
 }
 
-// TestRandomValues: random programs come to the same data in lockstep, in turns and without a
-// clock, whatever part of its memory and its tensors each rank uses.
+// TestRandomValues: random programs have the same data in lockstep, in turns and without a clock.
+// This holds whatever part of its memory and its tensors each rank uses.
 func TestRandomValues(t *testing.T) {
 	for seed := range uint64(250) {
 		d := rand.New(rand.NewPCG(seed, 2))

@@ -6,8 +6,8 @@ import (
 	"kernbench/unit"
 )
 
-// Check returns an error if a buffer with so much space holds more, or less than is to be released,
-// or if its releases are out of order.
+// Check returns an error if a buffer holds more than its space, or less than is to be released. It
+// also returns one if its releases are out of order.
 func (b *Buffer) Check(p *Pool, space int32) error {
 	if b.held < 0 || b.held > space {
 		return fmt.Errorf("a buffer of %d bytes holds %d", space, b.held)

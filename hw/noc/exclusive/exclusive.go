@@ -1,6 +1,6 @@
 // Package exclusive carries messages over routes whose links no other traffic uses. Such a message
-// starts at a link when it and the link are ready, so that its times follow from a formula and need
-// no event.
+// starts at a link when it and the link are ready. So its times follow from a formula and need no
+// event.
 //
 // It may import machine and unit. Start at Routes.
 package exclusive

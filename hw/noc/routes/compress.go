@@ -3,7 +3,7 @@ package routes
 import "slices"
 
 // Invariant of this file: a route reads the same, hop by hop, however it is stored. Routes from one
-// source begin alike, and routes to one destination end alike. Both parts are stored once: a route
+// source begin alike, and routes to one destination end alike. Both parts are stored once. A route
 // is a first part that it shares, some links of its own, and a jump into the end of another route.
 
 // Paths are those of many routes to be stored. Numbers of their hops are those of links.
@@ -87,8 +87,8 @@ func (t *Table) fronts(p *Paths, known []uint32) []front {
 	return fronts
 }
 
-// leastShared is how many links two routes must share for a jump from one into the other to be
-// worth it: the jump may lead to memory that is not in the cache.
+// leastShared is how many links two routes must share for a jump from one into the other to save
+// time. The jump may lead to memory that is not in the cache.
 const leastShared = 2
 
 // tail stores a path up to where it meets a stored one that ends alike, and returns where it

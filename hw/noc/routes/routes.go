@@ -27,8 +27,8 @@ func (h Hop) Number() uint32 { return uint32(h) >> channelBits }
 // Channel returns the channel of a hop.
 func (h Hop) Channel() uint8 { return uint8(h) & (Channels - 1) }
 
-// Route is a stored path, or what is left of one: where in Table.Hops it begins, and where it goes
-// on when it comes to an end there, if it does.
+// Route is a stored path, or the rest of one. It has where it begins in Table.Hops, and where it
+// continues when that part ends, if it does.
 type Route struct{ At, Then uint32 }
 
 // Empty reports whether there are no links.

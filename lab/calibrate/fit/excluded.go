@@ -6,8 +6,8 @@ import (
 	"kernbench/unit"
 )
 
-// Tolerance is by how much a size may be slower than a larger one before it is set aside: as much
-// as the tables of small sizes scatter.
+// Tolerance is by how much a size may be slower than a larger one before it is excluded. It is as
+// much as the tables of small sizes scatter.
 const Tolerance = 0.15
 
 // Excluded returns for each point the reason why no parameters bring a model near it, or "". A
@@ -54,8 +54,8 @@ type Fall struct {
 // outlier.
 const Far = 0.3
 
-// Outliers reports for each point whether its time is further than Far above both its neighbours,
-// or below both: so no time between two sizes should lie. The first and the last point are none.
+// Outliers reports for each point whether its time is more than Far above both its neighbours, or
+// below both. No time between two sizes should lie there. The first and the last point are none.
 func Outliers(points []Point) []bool {
 	out := make([]bool, len(points))
 	for i := 1; i < len(points)-1; i++ {

@@ -34,9 +34,9 @@ func (p *Problem) starts() [][]float64 {
 	return all
 }
 
-// descend goes downhill from each of the starts with the first of the sizes of a simplex, and once
-// more from the best with each of the others, while those that are held stay. It works on
-// logarithms: all parameters are above 0 and known to a factor, if at all.
+// descend goes downhill from each of the starts with the first of the sizes of a simplex. It
+// continues from the best with each of the other sizes. Held parameters keep their values. It works
+// on logarithms: all parameters are above 0 and known to a factor, if at all.
 func (p *Problem) descend(starts [][]float64, held map[int]float64, sizes ...float64) []float64 {
 	var free []int
 	for i := range p.Params {

@@ -10,14 +10,14 @@ import (
 )
 
 // The parameters of the library in these tests, in this order: launch, the hop of three protocols,
-// a message's overhead, and the rate, in ns and bytes per ns.
+// a message's overhead, and the rate. They are in ns and bytes per ns.
 var (
 	truth = []float64{6600, 600, 1900, 3400, 150, 230}
 	wrong = []float64{2000, 1200, 1200, 1200, 50, 400}
 )
 
-// library are the programs of a library of 8 ranks at a size, as planes over its parameters near
-// at: a ring and a tree, each with three protocols.
+// library returns the programs of a library of 8 ranks at a size, as planes over its parameters
+// near at. They are a ring and a tree, each with three protocols.
 func library(size float64, at []float64) []Program {
 	var all []Program
 	for _, a := range []struct{ steps, bytes float64 }{{14, 14. / 8}, {6, 3}} {

@@ -406,6 +406,8 @@ func TestWindowBytes(t *testing.T) {
 		{algorithm.RecursiveHalvingReduceScatter, each, [4]int64{512, 1024, 2048, 4096}, 128, 0},
 		{algorithm.DirectReduceScatter, each, [4]int64{384, 384, 384, 384}, 64, 32},
 		{algorithm.NVLSAllReduce, vector, [4]int64{1088, 1088, 1088, 1088}, 256, 16},
+		{algorithm.WindowAllReduceOnePhaseLL, vector, [4]int64{2112, 4160, 8256, 16448}, 512, 16},
+		{algorithm.WindowAllReduceTwoPhaseLL, vector, [4]int64{2176, 2176, 2176, 2176}, 512, 32},
 		{algorithm.NVLSTreeAllReduce, vector, [4]int64{2944, 3072, 3200, 3328}, 640, 96},
 		{algorithm.NVLSReduceScatter, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
 		{algorithm.NVLSAllGather, one, [4]int64{576, 1088, 2112, 4160}, 128, 16},

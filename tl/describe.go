@@ -38,6 +38,8 @@ func (in *Instr) Call() string {
 		switch {
 		case x.Atomic:
 			name = "put_combine"
+		case x.Lines:
+			name = "put_ll"
 		case x.Signal:
 			name = "put_signal"
 		}
@@ -52,6 +54,9 @@ func (in *Instr) Call() string {
 	case OpWaitWord, OpNotify:
 		if x.Win == x.Win.Team.Meeting {
 			return "sync"
+		}
+		if x.Lines {
+			return "wait_ll"
 		}
 	}
 	return in.Op.String()

@@ -20,6 +20,7 @@ type OneSided struct {
 	NBI    bool     // the caller does not wait for its side
 	Atomic bool     // put: combine by Instr.Binary with what is there
 	Signal bool     // put: update Word by Op with Value when the data are there
+	Lines  bool     // put: its lines carry the word, as a flag; wait: for such a flag
 
 	Word     int32   // index in the window, of operations on one word
 	Words    []int32 // of waits and tests: all of them
@@ -80,6 +81,7 @@ type putting struct {
 	atomic bool
 	by     ReduceOp
 	signal bool
+	lines  bool // of which each carries the signal
 	word   Signal
 	update SignalOp
 	value  int64
@@ -131,7 +133,7 @@ func (c *Context) put(dst Sym, peer int, p *putting) {
 	}
 	if p.signal {
 		c.side.Signal, c.side.Word, c.side.WordType = true, c.words[0], p.word.part.Word
-		c.side.Op, c.side.Value = p.update, p.value
+		c.side.Op, c.side.Value, c.side.Lines = p.update, p.value, p.lines
 	}
 	c.counts.Puts++
 	c.countAccess(OpStore, to.Addr, to.Bytes())

@@ -21,6 +21,7 @@ type Ring struct {
 	OnRecv      bool      // the older rule: the credit leaves inside the receive
 	Strict      bool      // a receive must agree with what was sent in type and shape
 	Protocol    Protocol  // of its messages, and of those to windows
+	LL          Protocol  // of packets: see Lines
 }
 
 // Validate checks the limits of the ring's fields.
@@ -36,6 +37,9 @@ func (r *Ring) Validate() error {
 		return fmt.Errorf("poll interval %v: must be positive when backpressure is poll", r.PollEvery)
 	case r.CreditBytes < 0 || r.WakeCost < 0:
 		return fmt.Errorf("credit size and wake cost must not be negative")
+	}
+	if err := r.LL.Validate(); err != nil {
+		return err
 	}
 	return r.Protocol.Validate()
 }

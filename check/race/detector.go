@@ -33,6 +33,7 @@ type Detector struct {
 	records   int  // that it was given
 	resting   bool // no agent runs: rest is due before the next record
 	words     words
+	flags     map[mem.Addr]flagged // the last packets, by their words
 	spots     placeNames
 	rings     map[uint32]*ring
 	marks     map[uint32]mark
@@ -132,6 +133,7 @@ func (d *Detector) Log() *history.Log { return d.log }
 func (d *Detector) Fresh(a mem.Addr, bytes int64) {
 	d.log.Flush()
 	d.freshWords(a, bytes)
+	d.freshFlags(a, bytes)
 }
 
 // isStream reports whether an agent that has made a record is a stream.

@@ -49,9 +49,10 @@ const (
 	LostUpdate              // two updates of a word in no order, of which one hides the other
 	MissedValue             // an update that may come before a wait has seen the value it waits for
 	Slot                    // a slot of a ring that is read after it was given back
+	ReusedFlag              // a packet with the flag of the one that it replaces
 )
 
-var kindNames = [...]string{"race", "lost_update", "missed_value", "slot"}
+var kindNames = [...]string{"race", "lost_update", "missed_value", "slot", "reused_flag"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -117,6 +118,7 @@ func (h *Hazard) String() string {
 	var b strings.Builder
 	what := map[Kind]string{
 		Race: "race on ", LostUpdate: "lost update of ", MissedValue: "a wait can miss a value of ", Slot: "race on ",
+		ReusedFlag: "reused flag of ",
 	}[h.Kind]
 	fmt.Fprintf(&b, "%s%s", what, h.Where)
 	if h.Count > 1 {

@@ -43,6 +43,7 @@ type effect struct {
 	local   mem.Addr // of a put from memory: the source. Of a get: the destination
 	memory  bool     // a put from memory
 	combine bool
+	lines   bool // that carry the word
 	by      dtype.BinaryOp
 	start   unit.Time // of the call
 	flow    uint64    // in the trace
@@ -90,7 +91,7 @@ func (r *rank) put(in *tl.Instr) {
 	}
 	f := effect{
 		win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, memory: fromMemory,
-		combine: s.Atomic, by: in.Binary, start: call, flow: r.flow(), late: r.lateness(),
+		combine: s.Atomic, by: in.Binary, start: call, flow: r.flow(), late: r.lateness(), lines: s.Lines,
 	}
 	if s.Signal {
 		f.word, f.typ, f.op, f.value = s.Word, s.WordType, effectOp(s.Op), s.Value
@@ -113,7 +114,7 @@ func (r *rank) put(in *tl.Instr) {
 		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric().RequestBytes), user,
 			r.nextKey(des.Arrive, seqProgram))
 	} else {
-		r.begin(start, t.route, noc.Collective, x.ring.Protocol.Wire(bytes), user, r.nextKey(des.Arrive, seqProgram))
+		r.begin(start, t.route, noc.Collective, x.putWire(bytes, s.Lines), user, r.nextKey(des.Arrive, seqProgram))
 	}
 	if fromMemory && !s.NBI {
 		r.parkOn(forSource, int32(user))
@@ -204,10 +205,10 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 			r.arriveSpan(x.effects.At(t.side), now, t.bytes)
 		}
 		x.xfers.At(user).becomes(t.kind - aRequestPut + aPut)
-		r.begin(now, t.route, noc.Collective, x.ring.Protocol.Wire(t.bytes), user, r.nextKey(des.Arrive, seqReply))
+		r.begin(now, t.route, noc.Collective, x.putWire(t.bytes, x.effects.At(t.side).lines), user, r.nextKey(des.Arrive, seqReply))
 		return
 	case anAtomic:
-		if x.unseen(r, user, now, r.late(x.effects.At(t.side).to)) {
+		if x.unseen(r, user, now, r.late(x.effects.At(t.side).to, false)) {
 			return
 		}
 		x.atomicArrived(r, user, now)
@@ -221,7 +222,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	if t.kind == aPut && !t.seen {
 		x.putArrived(&t, &f, now)
 	}
-	if t.kind <= aNotify && f.word >= 0 && x.unseen(r, user, now, r.late(f.to)) {
+	if t.kind <= aNotify && f.word >= 0 && x.unseen(r, user, now, r.late(f.to, f.lines)) {
 		return
 	}
 	r.flights--

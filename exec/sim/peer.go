@@ -152,11 +152,15 @@ func (e *Executor) pair(from, to int32) uint32 {
 // ack returns the time of an acknowledgement of a peer.
 func (r *rank) ack(i int32) unit.Time { return r.run.e.pairTimes[r.peers.at(i).pair].ack }
 
-// late returns the time from the arrival of an update of a peer's word until it is seen.
-func (r *rank) late(i int32) unit.Time {
+// late returns the time from the arrival of an update of a peer's word until it is seen; lines: of
+// a packet.
+func (r *rank) late(i int32, lines bool) unit.Time {
 	t := &r.run.e.pairTimes[r.peers.at(i).pair]
 	if t.own {
 		return 0
+	}
+	if lines {
+		return r.run.ring.LineLate(t.level)
 	}
 	late, _ := r.run.ring.Protocol.Late(t.level)
 	return late

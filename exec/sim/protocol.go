@@ -35,6 +35,16 @@ func (x *run) putUnseen(r *rank, user uint32, at unit.Time) bool {
 	return true
 }
 
+// putWire returns the bytes that a put of so many takes on the links. Lines of packets have flags.
+func (x *run) putWire(bytes int64, lines bool) int64 {
+	p := &x.ring.Protocol
+	if lines {
+		ll := x.ring.Lines()
+		p = &ll
+	}
+	return p.Wire(bytes)
+}
+
 // onWire returns the bytes that the data of a load or store take on the links. Data of another PE's
 // memory travel with the flags of the protocol. The PE's own memory and the SRAM of a cube hold
 // data alone, and tiles of a composite are no messages.

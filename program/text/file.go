@@ -93,6 +93,7 @@ type Stmt struct {
 	Dir   tl.Dir
 	NBI   bool // put, get: the caller does not wait
 	Atom  bool // put: combine by Sub
+	Lines bool // put: a packet, whose lines have the word as flag; wait: for such a flag
 	ends  uint8
 	said  bool // the text says type and shape
 	Line  int32

@@ -137,6 +137,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(wrap("rank 0\n t0 = load data[0:8]\n t1 = fma t0 t0 t0\n t2 = dot t0 t0 inner 4 as f16[2 2]\n t3 = transpose t2 as f16[2 2]\n" +
 		" put w0.data[0:8]@1 t0 signal w0.sig[1] add 1\n put_combine max w0.data[0:8] data[0:8]\n get data[0:2] w0.data[2:4]@1\n" +
 		" wait_until w0.sig[0; 2 by 3; 2 by 1] >= 1\n sync w0\nrank 1\n recv_async W f16[8]\n t0 = wait W\n recv W data[0:8]\n quiet")))
+	f.Add([]byte(wrap("rank 0:2\n column c0 1 0\n t0 = load data[0:4]\n put_ll w0.data[0:4]@c0 t0 signal w0.sig[1] set 1\n" +
+		" wait_ll w0.sig[1] == 1\n wait_ll w0.sig[0; 2 by 3] == 9\n put_ll w0.data[4:8] t0 signal w0.sig[2] set -1")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := text.Parse("x.txt", data)
 		if err != nil {

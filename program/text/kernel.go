@@ -278,6 +278,10 @@ func (x *interpreter) effect(s *Stmt) {
 	case Notify:
 		c.Notify(x.signal(s.Words), x.peer(s.Words.Far, s.Words.Peer), s.Words.Op, s.Words.Value)
 	case WaitUntil:
+		if s.Lines {
+			c.WaitLL(x.signal(s.Words), s.Words.Value)
+			return
+		}
 		c.WaitUntil(x.signal(s.Words), s.Words.Cmp, s.Words.Value)
 	case Fence:
 		c.Fence()
@@ -294,6 +298,8 @@ func (x *interpreter) put(s *Stmt) {
 	c, dst, peer := x.c, x.sym(&s.Mem, s.Type), x.peer(s.Mem.Far, s.Mem.Peer)
 	if s.Op == Put && s.In[0].Tensor != Empty {
 		switch t := x.view(s, 0, s.Shape); {
+		case s.Lines:
+			c.PutLL(dst, peer, t, x.signal(s.Words), s.Words.Value)
 		case s.Words != nil:
 			c.PutTensorSignal(dst, peer, t, x.signal(s.Words), s.Words.Op, s.Words.Value)
 		case s.Atom:

@@ -233,7 +233,7 @@ func (m *maker) sided(s *Stmt, in *tl.Instr) (err error) {
 		s.Op, s.Words, m.skip = Sync, &Words{Window: int16(w)}, 2*x.Win.Team.Rounds()-1
 		return nil
 	}
-	s.NBI, s.Atom = x.NBI, x.Atomic
+	s.NBI, s.Atom, s.Lines = x.NBI, x.Atomic, x.Lines
 	switch in.Op {
 	case tl.OpPut:
 		s.Op, s.In[0] = Put, m.operand(in.A, in.AOff, in.N)

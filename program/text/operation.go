@@ -70,7 +70,7 @@ func (o Op) makes() bool { return o == Load || o == Recv || o >= Wait && o <= Do
 
 // operationNames are the words that begin an operation, for errors.
 const operationNames = "load, store, send, recv, recv_async, wait, add, sub, mul, div, max, min, exp, log, sqrt, abs, neg, " +
-	"fma, clamp, convert, full, reduce, softmax, transpose, dot, put, put_nbi, put_combine, get, get_nbi, notify, wait_until, " +
+	"fma, clamp, convert, full, reduce, softmax, transpose, dot, put, put_ll, put_nbi, put_combine, get, get_nbi, notify, wait_until, wait_ll, " +
 	"fence, quiet, pipe_barrier, sync"
 
 var operations = map[string]func(p *parser, s *Stmt) error{
@@ -184,6 +184,7 @@ var operations = map[string]func(p *parser, s *Stmt) error{
 		return err
 	},
 	"put":     func(p *parser, s *Stmt) error { return p.put(s) },
+	"put_ll":  func(p *parser, s *Stmt) error { s.Lines = true; return p.put(s) },
 	"put_nbi": func(p *parser, s *Stmt) error { s.NBI = true; return p.put(s) },
 	"put_combine": func(p *parser, s *Stmt) error {
 		op, err := p.word("sum", "prod", "max", "min")
@@ -202,6 +203,17 @@ var operations = map[string]func(p *parser, s *Stmt) error{
 	"notify": func(p *parser, s *Stmt) error {
 		s.Op, s.Words = Notify, &Words{}
 		return p.update(s.Words)
+	},
+	"wait_ll": func(p *parser, s *Stmt) error {
+		s.Op, s.Lines, s.Words = WaitUntil, true, &Words{}
+		if err := p.words(s.Words); err != nil {
+			return err
+		}
+		_, err := p.word("==")
+		if err == nil {
+			s.Words.Value, err = p.number("flag", math.MinInt64, math.MaxInt64)
+		}
+		return err
 	},
 	"wait_until": func(p *parser, s *Stmt) error {
 		s.Op, s.Words = WaitUntil, &Words{}

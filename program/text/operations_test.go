@@ -154,6 +154,8 @@ var calls = map[string]tl.Kernel{
 		c.PutSignal(data.Slice(0, 4), next, in.Slice(0, 4), sig.At(me), tl.SignalSet, -5)
 		c.PutSignalNBI(data.Slice(0, 4), next, in.Slice(0, 4), sig.At(1), tl.SignalAdd, 1)
 		c.PutTensorSignal(data.Slice(0, 8), next, x, sig.At(2), tl.SignalAdd, math.MaxInt64)
+		c.PutLL(data.Slice(8, 8), next, x, sig.At(40), 7)
+		c.WaitLL(sig.At(40), 7)
 		c.PutSignal(data.Slice(16, 0), next, in.Slice(0, 0), sig.At(3), tl.SignalAdd, 1)
 		c.PutCombine(data.Slice(0, 4), next, in.Slice(0, 4), tl.Avg)
 		c.PutTensorCombine(data.Slice(0, 8), next, x, tl.Min)

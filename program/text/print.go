@@ -196,6 +196,10 @@ func (p printer) op(s *Stmt) string {
 		return "put_combine " + tl.ReduceOp(s.Sub).String()
 	case s.NBI:
 		return name + "_nbi"
+	case s.Lines && s.Op == WaitUntil:
+		return "wait_ll"
+	case s.Lines:
+		return "put_ll"
 	}
 	return name
 }

@@ -170,7 +170,7 @@ func (b *Book) Sided(in *tl.Instr) (op uint64) {
 	if in.Op == tl.OpNotify || in.Op == tl.OpPut && s.Signal {
 		rec := b.teller.Record(Notify)
 		rec.SetNotification(s)
-		rec.Op, rec.Carry = op, in.Op == tl.OpPut
+		rec.Op, rec.Carry, rec.Lines = op, in.Op == tl.OpPut, s.Lines
 	}
 	return op
 }
@@ -205,7 +205,9 @@ func (b *Book) Seen(s *tl.OneSided) {
 		return
 	}
 	for _, w := range s.Words {
-		b.teller.Record(Wait).SetLook(s, w)
+		rec := b.teller.Record(Wait)
+		rec.SetLook(s, w)
+		rec.Lines = s.Lines
 	}
 }
 

@@ -96,6 +96,7 @@ type Record struct {
 	NBI    bool // Put, Get: the call returned before its side was complete; Read: other agents may change the word
 	Atomic bool // Put: combines; concurrent ones do not conflict
 	Carry  bool // Notify: with the data of put Op
+	Lines  bool // Notify: each line of these data has the word; Wait: for such a flag
 	Wrote  bool // RMW
 	Float  bool // Put: combining rounds, so that the order of several matters
 

@@ -1,0 +1,76 @@
+package sim_test
+
+import (
+	"strings"
+	"testing"
+
+	"kernbench/dtype"
+	"kernbench/kerneltest"
+	"kernbench/lab/run"
+	"kernbench/mem"
+	"kernbench/tl"
+	"kernbench/unit"
+)
+
+// packetTime is what the one-shot with packets takes of two SIPs on a slow switch.
+func packetTime(t *testing.T, n int, sets ...string) unit.Time {
+	t.Helper()
+	r, err := run.Run(t.Context(), run.Spec{
+		Bench: "ccl_hello", Algorithm: "window_allreduce_onephase_ll", Ranks: 2, NElem: n, DType: dtype.F32, Executor: "sim",
+		Sets: append(kerneltest.SwitchSettings(2), append([]string{"system.link.bw_gbs=1"}, sets...)...),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.SimulatedTime
+}
+
+// TestPacketTimes: lines of packets take twice the bytes, or as the machine says of ll, whatever
+// the protocol of the algorithm is; their reader sees them with the latency of ll.
+func TestPacketTimes(t *testing.T) {
+	const few, many = 256, 1280 // of one packet each: 4 KiB more
+	bytes := func(sets ...string) unit.Time { return packetTime(t, many, sets...) - packetTime(t, few, sets...) }
+	doubled := unit.Nanoseconds(2 * 4 * (many - few)) // at 1 GB/s
+	if got := bytes(); got < doubled || got > doubled*21/20 {
+		t.Errorf("4 KiB take %v, want %v and little more", got, doubled)
+	}
+	least := unit.Nanoseconds(4 * (many - few) / 0.8)
+	if got := bytes("software.protocols.ll.efficiency=0.8", "software.protocols.simple.efficiency=0.1"); got < least || got > least*21/20 {
+		t.Errorf("with lines of which 0.8 are data 4 KiB take %v, want %v and little more", got, least)
+	}
+	late := packetTime(t, few, "software.protocols.ll.latency_ns=700", "software.protocols.simple.latency_ns=9000")
+	if now := packetTime(t, few); late-now != 700*unit.Nanosecond {
+		t.Errorf("%v, and with a latency of 700 ns %v", now, late)
+	}
+}
+
+// TestPacketMisuse: what cannot be a packet is refused.
+func TestPacketMisuse(t *testing.T) {
+	l, err := mem.NewLayout(0, []mem.Buffer{{Name: "w",
+		Parts: []mem.Part{mem.DataPart("data", dtype.F32, 8), mem.SignalPart("flags", mem.Int32, 4)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := kerneltest.Config{World: 2, NElem: 8, DType: dtype.F32, Layout: l, Collective: "all_reduce"}
+	for want, kernel := range map[string]func(c *tl.Context, a tl.Args, d tl.Sym, s tl.Signal){
+		"flag 0 is that of memory which was never written": func(c *tl.Context, a tl.Args, d tl.Sym, s tl.Signal) {
+			c.PutLL(d, 1, c.Load(a.Shard(0)), s.At(0), 0)
+		},
+		"count from 1": func(c *tl.Context, _ tl.Args, _ tl.Sym, s tl.Signal) { c.WaitLL(s.At(0), 0) },
+		"a packet has at least one element": func(c *tl.Context, a tl.Args, d tl.Sym, s tl.Signal) {
+			c.PutLL(d.Slice(0, 0), 1, c.Load(a.Shard(0).Slice(0, 0)), s.At(0), 1)
+		},
+		"it takes one word": func(c *tl.Context, a tl.Args, d tl.Sym, s tl.Signal) { c.PutLL(d, 1, c.Load(a.Shard(0)), s, 1) },
+	} {
+		_, err := kerneltest.Check(func(c *tl.Context, a tl.Args) {
+			if c.Rank() == 0 {
+				kernel(c, a, c.Data(a.Window(0), "w.data"), c.Signals(a.Window(0), "w.flags"))
+			}
+		}, cfg)
+		if !faultHas(err, want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func faultHas(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }

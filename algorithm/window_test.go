@@ -401,6 +401,7 @@ func TestWindowBytes(t *testing.T) {
 		{algorithm.HierarchicalReduceScatter, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
 		{algorithm.HierarchicalAllToAll, each, [4]int64{1152, 2176, 4224, 8320}, 256, 32},
 		{algorithm.TorusReduceScatter, each, [4]int64{512, 1024, 2048, 4096}, 128, 0},
+		{algorithm.BucketReduceScatter, each, [4]int64{512, 1024, 2048, 4096}, 128, 0},
 		{algorithm.MeshReduceScatter, each, [4]int64{512, 1024, 2048, 4096}, 128, 0},
 		{algorithm.MultiRingReduceScatter, each, [4]int64{384, 640, 1152, 2176}, 96, 0},
 		{algorithm.RecursiveHalvingReduceScatter, each, [4]int64{512, 1024, 2048, 4096}, 128, 0},

@@ -40,6 +40,7 @@ type contest struct {
 	size   unit.Bytes
 	rows   []*Row
 	jobs   map[*Row][]*sweep.Case // the deciding ones come last
+	anchor bool                   // larger sizes are extrapolated from it, and it is not shown
 }
 
 // contests groups the planned rows by call, in the order of the plan.
@@ -52,7 +53,7 @@ func (p *perfPlan) contests() []*contest {
 		call := fmt.Sprint(series, " ", r.Count)
 		c := at[call]
 		if c == nil {
-			c = &contest{series: series, size: r.Size, jobs: map[*Row][]*sweep.Case{}}
+			c = &contest{series: series, size: r.Size, jobs: map[*Row][]*sweep.Case{}, anchor: p.tuned[r].anchor}
 			at[call] = c
 			all = append(all, c)
 		}
@@ -75,6 +76,18 @@ func (p *perfPlan) contests() []*contest {
 	return all
 }
 
+// measuredSizes lists the sizes of a sweep. If auto extrapolates, it adds the size up to which
+// calls are measured, and its half. A line through sizes that are far apart misses changes of
+// schedule.
+func (p *perfPlan) measuredSizes() []unit.Bytes {
+	if !p.auto || !p.extrapolates() {
+		return p.sizes
+	}
+	all := append(slices.Clone(p.sizes), p.measuresTo()/2, p.measuresTo())
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // noteFastest adds a note on how the sweep chooses.
 func (p *perfPlan) noteFastest() {
 	p.note("%s without a tuning table: of %s those that can win are measured at each size, and the fastest is shown",
@@ -92,7 +105,9 @@ func (p *perfPlan) measureFastest(ctx context.Context, all []*contest, row func(
 		if err != nil {
 			return err
 		}
-		row(r)
+		if !c.anchor {
+			row(r)
+		}
 	}
 	return ctx.Err()
 }
@@ -126,6 +141,9 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 		known[key] = append(known[key], sweep.Point{Size: c.size, Time: as.Time})
 	}); err != nil {
 		return nil, err
+	}
+	if c.anchor {
+		return nil, nil
 	}
 	finishers := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { _, ended := times[r]; return !ended })
 	slices.SortStableFunc(finishers, func(a, b *Row) int { return cmp.Compare(times[a], times[b]) })

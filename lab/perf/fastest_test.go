@@ -2,6 +2,7 @@ package perf_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -151,5 +152,27 @@ func TestAutoGivesGridsAShape(t *testing.T) {
 	got := measured(t, s).Rows[0]
 	if got.Algorithm != want.Algorithm || got.InPlace.Time != want.InPlace.Time || got.Note != "with w=4" {
 		t.Errorf("%s takes %v (%s), want %s and %v", got.Algorithm, got.InPlace.Time, got.Note, want.Algorithm, want.InPlace.Time)
+	}
+}
+
+// TestAutoExtrapolatesFromItsLargestSizes: sizes are far apart. What is beyond the measured ones
+// goes on from the largest size that may be measured and its half, as with sizes that double.
+func TestAutoExtrapolatesFromItsLargestSizes(t *testing.T) {
+	s := perf.Spec{
+		Base: run.Spec{Topology: "dgx-h100"}, Collective: "all_gather", Min: 128 * unit.KiB, Max: 64 * unit.MiB, Factor: 8,
+		Algorithms: []string{"auto"}, MeasureTo: 16 * unit.MiB,
+	}
+	rows := measured(t, s).Rows
+	if len(rows) != 4 || rows[2].Extrapolated != nil {
+		t.Fatalf("%d rows", len(rows))
+	}
+	last := rows[3]
+	if e := last.Extrapolated; e == nil || e.From != [2]unit.Bytes{8 * unit.MiB, 16 * unit.MiB} {
+		t.Fatalf("%+v", last.Extrapolated)
+	}
+	s.Algorithms, s.Min, s.MeasureTo = []string{last.Algorithm}, 64*unit.MiB, 0
+	s.Vary = []sweep.Variation{{Key: "protocol", Values: []string{last.Protocol}}}
+	if want := measured(t, s).Rows[0].InPlace.Time; math.Abs(float64(last.InPlace.Time)/float64(want)-1) > 0.2 {
+		t.Errorf("%s %s: %v, simulated %v", last.Algorithm, last.Protocol, last.InPlace.Time, want)
 	}
 }

@@ -134,7 +134,7 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	slices.Sort(p.sweep.Sizes)
 	p.sweep.Sizes = slices.Compact(p.sweep.Sizes)
 	if p.auto {
-		p.sweep.Planned = len(p.contests())
+		p.sweep.Planned = len(slices.DeleteFunc(p.contests(), func(c *contest) bool { return c.anchor }))
 		p.noteFastest()
 	}
 	p.notes()

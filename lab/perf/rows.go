@@ -3,6 +3,7 @@ package perf
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kernbench/collective"
@@ -68,7 +69,7 @@ func (p *perfPlan) roots(world int) ([]int, error) {
 // are one row.
 func (p *perfPlan) series(t perfTarget, c collective.Call) error {
 	last, small := -1, 0
-	for _, size := range p.sizes {
+	for _, size := range p.measuredSizes() {
 		count, elems := sweep.Counts(p.what, c, size)
 		if count == 0 && sweep.Largest(p.what, c) > 0 {
 			small++
@@ -78,8 +79,12 @@ func (p *perfPlan) series(t perfTarget, c collective.Call) error {
 			continue
 		}
 		last, c.Elems = count, elems
+		before := len(p.rows)
 		if err := p.point(t, c, count); err != nil {
 			return err
+		}
+		if len(p.rows) > before && !slices.Contains(p.sizes, size) {
+			p.tuned[p.rows[before]] = tunedRow{anchor: true}
 		}
 	}
 	if small > 0 {

@@ -1,6 +1,10 @@
 package algorithm
 
-import "kernbench/tl"
+import (
+	"slices"
+
+	"kernbench/tl"
+)
 
 // halvingDoublingAllReduce is a reduce-scatter by recursive halving and an all-gather by recursive
 // doubling on a hypercube. In the first phase two neighbours in dimension k hold sums of the same
@@ -32,6 +36,9 @@ type halving struct {
 // Each direction carries two messages, and the first one's slot is held until the second is taken.
 // So n_slots must be at least 2, unless parts are longer than a slot.
 func halveAndDouble(c *tl.Context, op tl.ReduceOp, dims int, vs ...*halving) {
+	for _, v := range vs {
+		v.parts = slices.Grow(v.parts, dims)
+	}
 	for k := range dims {
 		for _, v := range vs {
 			v.parts = append(v.parts, v.parts[k].Chunk(2, v.half(k)))

@@ -21,7 +21,6 @@ type shortcuts struct {
 	off          Shortcuts // that are turned off
 	compressFrom int       // hops from which routes share them
 	prefetchFrom uintptr   // bytes of state from which it is fetched early
-	seen         [3]int    // events of the run ahead that are still to be looked at, by stage: see prefetch
 }
 
 // Without turns shortcuts off, before routes are reserved. It is for tests.

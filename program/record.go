@@ -130,9 +130,9 @@ func (p *Program) Same(guess *Program) bool {
 // recorder is the Core of the kernel that is being recorded. As long as a rank does the same as
 // one before, it is compared with that one's record and nothing is stored.
 //
-// Records are a tree: each but the first shares its beginning with its parent. Where a rank departs
-// from the record that it is compared with, it begins a new record, or continues with another
-// record of the same operations so far. So every kernel runs once.
+// Records are a tree: each but the first shares its beginning with its parent. A rank that departs
+// from its record begins a new one, or continues with another record of the same operations so far.
+// So every kernel runs once.
 type recorder struct {
 	guard
 	table

@@ -13,8 +13,8 @@ import (
 // PutLL puts a tensor into the copy of member peer, as a packet: each line has the flag. It returns
 // at once. WaitLL of that flag by the peer orders what it does later after this packet, and after
 // no other one. Flag 0 is that of memory which was never written. A packet that replaces another
-// one needs another flag, and must come after the peer has read that one: kernels take turns with
-// two buffers, and count their calls.
+// one needs another flag, and must come after the peer has read that one. So kernels alternate
+// between two buffers, and count their calls.
 func (c *Context) PutLL(dst Sym, peer int, t Tensor, flags Signal, flag int64) {
 	c.flag("put_ll", flag)
 	if t.Len() == 0 {

@@ -106,9 +106,9 @@ func (d *Detector) state(f, e *event) string {
 	case f.done == 0:
 		return "possibly still in flight"
 	case f.agent != e.agent && d.agents[e.agent].clk.at(f.agent) >= f.issued:
-		return fmt.Sprintf("over by now, but in flight at the last release of %v", d.agentOf(f))
+		return fmt.Sprintf("finished in this run, but still in flight at the last release of %v", d.agentOf(f))
 	}
-	return fmt.Sprintf("over by now, but %v is not notified of that", d.agentOf(e))
+	return fmt.Sprintf("finished in this run, but no notification of that reaches %v", d.agentOf(e))
 }
 
 // lost reports two updates of a word.

@@ -25,8 +25,8 @@ func packetTime(t *testing.T, n int, sets ...string) unit.Time {
 	return r.SimulatedTime
 }
 
-// TestPacketTimes: lines of packets take twice the bytes, or as the machine says of ll, whatever
-// the protocol of the algorithm is; their reader sees them with the latency of ll.
+// TestPacketTimes: lines of packets take twice the bytes, or those of ll on the machine, for every
+// protocol of the algorithm. Their reader sees them with the latency of ll.
 func TestPacketTimes(t *testing.T) {
 	const few, many = 256, 1280 // of one packet each: 4 KiB more
 	bytes := func(sets ...string) unit.Time { return packetTime(t, many, sets...) - packetTime(t, few, sets...) }

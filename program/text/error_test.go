@@ -142,7 +142,7 @@ func TestErrors(t *testing.T) {
 		{rank("t0 = load data[0:8]", "put_ll w0.data[0:8]@1 t0 signal w0.sig[0] set 0"), "x.txt:18: found flag 0, want another"},
 		{rank("wait_ll w0.sig[0] == 0"), "x.txt:17: found flag 0, want another"},
 		{rank("wait_ll w0.sig[0] >= 1"), "x.txt:17: found \">=\", want =="},
-		{rank("put w0.data[0:8]@1 data[0:8] signal w0.sig[0]@1 add 1"), "x.txt:17: found a rank behind the word of the signal"},
+		{rank("put w0.data[0:8]@1 data[0:8] signal w0.sig[0]@1 add 1"), "x.txt:17: found a rank after the word of the signal"},
 		{rank("notify w0.sig[16]@1 add 1"), "x.txt:17: found words 16 to 16 of a part of 16"},
 		{rank("notify w0.sig[0:2]@1 add 1"), "x.txt:17: found 2 words, want one"},
 		{rank("notify w0.sig[0]@1 add 3000000000"), "x.txt:17: found value 3000000000, want one that fits in int32"},

@@ -364,7 +364,7 @@ func (p *parser) put(s *Stmt) error {
 		return err
 	}
 	if s.Words.Far {
-		return p.errorf("found a rank behind the word of the signal, want none: it is that of the destination")
+		return p.errorf("found a rank after the word of the signal, want none: it is that of the destination")
 	}
 	s.Words.Far, s.Words.Peer = s.Mem.Far, s.Mem.Peer
 	return nil

@@ -66,7 +66,7 @@ func (p *parser) stretch(t string, from *Num, n *int32) error {
 		return err
 	}
 	if from.Col > 0 {
-		return p.errorf("found [%s], want FROM:+NUMBER behind a column", t)
+		return p.errorf("found [%s], want FROM:+NUMBER after a column", t)
 	}
 	end, err := p.parseNumber(hi, "end of elements", int64(from.N), mostElems)
 	*n = int32(end) - from.N
@@ -100,7 +100,7 @@ func (p *parser) memory(t string, far *bool, peer *Num) (name, within string, er
 	}
 	rank, ok := strings.CutPrefix(at, "@")
 	if !ok {
-		return "", "", p.errorf("found %q behind %s[%s], want @ and a rank, or nothing", at, name, within)
+		return "", "", p.errorf("found %q after %s[%s], want @ and a rank, or nothing", at, name, within)
 	}
 	*far = true
 	return name, within, p.num(rank, "rank", mostRanks-1, peer)

@@ -31,22 +31,29 @@ func (p *packetCall) load(first, i, from int, src tl.Sym) tl.Tensor {
 	return p.c.Load(p.c.Local(src))
 }
 
-// sum adds up packet i of all ranks, in their order: own is this rank's part.
+// sum adds up packet i of all ranks, in their order: own is this rank's part. Several loads are
+// under way at the same time.
 func (p *packetCall) sum(a tl.Args, i int, own tl.Ref, slot func(from int) tl.Sym) tl.Tensor {
+	n := p.c.WorldSize()
+	ahead := int(max(1, min(int64(n), p.c.ScratchBytes()/(4*max(1, own.Bytes())))))
 	var acc tl.Tensor
-	for from := range p.c.WorldSize() {
-		var next tl.Tensor
-		if from == p.c.Rank() {
-			next = p.c.Load(own)
+	var came []tl.Tensor
+	for from := range n {
+		for next := from + len(came); next < min(n, from+ahead); next++ {
+			if next == p.c.Rank() {
+				came = append(came, p.c.Load(own))
+			} else {
+				came = append(came, p.load(0, i, next, slot(next)))
+			}
+		}
+		if from == 0 {
+			acc = came[0]
 		} else {
-			next = p.load(0, i, from, slot(from))
+			acc = join(p.c, a.Op, acc, came[0])
 		}
-		if from > 0 {
-			next = join(p.c, a.Op, acc, next)
-		}
-		acc = next
+		came = came[1:]
 	}
-	return p.c.Finish(a.Op, acc, p.c.WorldSize())
+	return p.c.Finish(a.Op, acc, n)
 }
 
 // windowAllReduceOnePhaseLL sends each rank's vector to all others as packets, and adds up what has

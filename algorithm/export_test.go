@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// NVLSTree is nvls_tree_allreduce with so many pieces, and a mistake, or none.
+// NVLSTree is nvls_tree_allreduce with a given number of pieces, and with a mistake or without.
 func NVLSTree(pieces int, mistake string) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		t := newNodeTree(c, a, innermost(levelWidths(c, a)), pieces)

@@ -24,8 +24,8 @@ func (a *app) selectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "select --dir FOLDER --collective NAME --bytes N",
 		Short: "Print which file a runtime would choose for a call, and why",
-		Long: `A runtime chooses the first file that fits a call. If none fits, its default algorithm runs, without
-a message. This command prints the file that each runtime chooses, and why it rejects the others.
+		Long: `Print the file that each runtime chooses for a call, and why it rejects the others. A runtime chooses
+the first file that fits. If none fits, its default algorithm runs, without a message.
 Files are tried in the order of their names; a runtime that reads a folder may have another order.
 The chosen file is checked for this call. Without --ranks, each number of ranks that a file for the
 collective has is tried.

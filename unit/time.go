@@ -60,8 +60,8 @@ func (t Time) String() string {
 }
 
 // ParseTime reads a number and one of ps, ns, us (or µs), ms, s, such as "346.4ns" or "1.5 us". The
-// unit may be left out of 0 only. Digits below a picosecond are an error: nothing is rounded in
-// silence.
+// unit may be left out of 0 only. Digits below a picosecond are an error, since they would be lost
+// by rounding.
 func ParseTime(s string) (Time, error) {
 	number, name := splitNumber(s)
 	var scale Time

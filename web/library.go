@@ -29,8 +29,8 @@ type Entry struct {
 	Note string `json:"note,omitempty"`
 }
 
-// library is the files and folders that were named. Requests name documents by numbers and by names
-// that a list of a folder has; they never name paths.
+// library has the files and folders of the command line. Requests name documents by numbers, and by
+// names in the listing of a folder. They never contain paths.
 type library struct{ sources []source }
 
 // source is a file, or a folder whose files are shown.
@@ -62,7 +62,7 @@ func newLibrary(names []string) (*library, error) {
 	return l, nil
 }
 
-// kindOf returns what a file is by its name; "": nothing that can be shown.
+// kindOf returns the kind of a file by its name, or "" if it cannot be shown.
 func kindOf(name string) string {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".html":
@@ -119,7 +119,7 @@ func filesOf(folder string) ([]string, error) {
 	return names[:min(len(names), maxEntries)], nil
 }
 
-// entriesOf lists what is in a file: a database has several runs.
+// entriesOf lists the entries of a file. A database has several runs.
 func entriesOf(id, name, path string) []Entry {
 	kind := kindOf(path)
 	if kind != "tuning" {
@@ -144,7 +144,7 @@ func entriesOf(id, name, path string) []Entry {
 	return all
 }
 
-// document reads what an ID names. Only names that a list has are known.
+// document reads the document with an ID. It accepts only names of a listing.
 func (l *library) document(id string) (*view.Document, string, error) {
 	all, err := l.list()
 	if err != nil {
@@ -280,7 +280,7 @@ type part struct {
 	name string
 }
 
-// together puts documents side by side.
+// together joins documents into one that compares them.
 func together(parts []part) *view.Document {
 	if len(parts) == 1 {
 		return parts[0].Document
@@ -310,7 +310,7 @@ func together(parts []part) *view.Document {
 	return d
 }
 
-// explanationOf returns the explanation beside a result, or else the whole.
+// explanationOf returns the explanation of a result, or the whole if it has none.
 func explanationOf(attached json.RawMessage, whole []byte) []byte {
 	if len(attached) > 0 {
 		return attached

@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// decodeQueue makes a program of streams of bytes: six for its frame, then six for each
+// decodeQueue makes a program of streams from bytes: six for its frame, then six for each
 // operation.
 func decodeQueue(data []byte) *queueing {
 	at := func(i int) int {
@@ -47,7 +47,7 @@ func decodeQueue(data []byte) *queueing {
 	return q
 }
 
-// mend lets the last operation name only blocks that it can.
+// mend replaces invalid blocks of the last operation by valid ones.
 func (q *queueing) mend() {
 	a := &q.acts[len(q.acts)-1]
 	inWindow := func(b *block) { b.i = plainBlocks + b.i%(blocks-plainBlocks) }
@@ -135,7 +135,7 @@ func sure(t failer, q *queueing, want *leftover) {
 	}
 }
 
-// checkStall: a run of streams ends well, or with a fault that says what is wrong.
+// checkStall: a run of streams ends well, or with a fault that has the cause.
 func checkStall(t failer, err error, q *queueing) {
 	t.Helper()
 	if err == nil {
@@ -186,7 +186,7 @@ func TestStreamsThatShareAQueueOfTasks(t *testing.T) {
 	}
 }
 
-// FuzzStreams is the same on whatever bytes the fuzzer finds.
+// FuzzStreams does the same with the bytes of the fuzzer.
 func FuzzStreams(f *testing.F) {
 	d := rand.New(rand.NewPCG(1, 2))
 	for range 20 {

@@ -84,8 +84,8 @@ func (c *cells) cut(actions [][]action, offset userOffset) error {
 	}
 }
 
-// spread gives every stretch of an action the cuts of the others, and reports whether any
-// is new.
+// spread adds to every stretch of an action the cuts of its other stretches, and reports whether
+// any is new.
 func (c *cells) spread(a *action, offset userOffset) bool {
 	places := map[int64]bool{0: true, a.size: true}
 	all := slices.Concat(a.src, a.dst)

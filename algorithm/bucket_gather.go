@@ -10,8 +10,8 @@ import (
 )
 
 // This file is shared by the all-gather and the reduce-scatter that keep all links of a torus busy.
-// Each block has two parts for each dimension, as in bucketAllReduce: each pair begins with a
-// dimension of its own, and its parts go round in opposite directions. Along a dimension a rank
+// Each block has two parts for each dimension, as in bucketAllReduce. Each pair begins with a
+// dimension of its own, and its parts go around in opposite directions. Along a dimension a rank
 // passes all blocks that it has by then. Blocks with one place in the other dimensions are the
 // chunks of a ring.
 

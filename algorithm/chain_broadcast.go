@@ -2,9 +2,9 @@ package algorithm
 
 import "kernbench/tl"
 
-// chainBroadcast forwards the vector from the root round to the rank before it, piece by piece,
-// each directly from the slot in which it arrived. The root loads a piece while the one before it
-// leaves.
+// chainBroadcast forwards the vector from the root around to the rank before it, in pieces. Each
+// rank sends a piece directly from the slot in which it arrived. The root loads a piece while the
+// one before it leaves.
 func chainBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	mine, out, n := a.Shard(me), a.Out(me, a.NElem), pieces(c.ScratchBytes(), a, a.NElem, r.n-1)
@@ -36,7 +36,7 @@ func chainBroadcast(c *tl.Context, a tl.Args) {
 	keep(c, out, mine)
 }
 
-// ChainBroadcast moves long vectors at the rate of one link, whatever the number of ranks.
+// ChainBroadcast moves long vectors at the rate of one link, for any number of ranks.
 var ChainBroadcast = Register(Algorithm{
 	Name:       "chain_broadcast",
 	Summary:    "the vector goes along a chain of ranks in pieces, each handed on while the next one comes: for long vectors",

@@ -28,7 +28,7 @@ type halving struct {
 	dir   func(k int) tl.Dir
 	half  func(k int) int // half of its part that this rank keeps in dimension k; its neighbour keeps the other
 	parts []tl.Ref        // parts[k] is the part of this rank before dimension k
-	sum   tl.Tensor       // what it has in hand
+	sum   tl.Tensor       // the part of the sum that it holds as a tensor
 }
 
 // halveAndDouble processes several vectors in parallel.

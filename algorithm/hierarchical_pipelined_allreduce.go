@@ -40,10 +40,10 @@ func hierarchicalPipelinedAllReduce(c *tl.Context, a tl.Args) {
 	}
 }
 
-// mostParts bounds the parts: the more there are, the shorter are their messages.
+// mostParts limits the number of parts. With more parts, messages are shorter.
 const mostParts = 32
 
-// levelParts are the parts, each a stage behind the one before it.
+// levelParts are the parts. Each begins a stage after the previous part.
 func levelParts(a *tl.Args, dims []levelCircle) []*bucketPart {
 	parts := make([]*bucketPart, countLevelParts(a, dims))
 	for i := range parts {
@@ -64,7 +64,7 @@ func countLevelParts(a *tl.Args, dims []levelCircle) int {
 	return max(1, min(mostParts, int(math.Round(math.Sqrt(float64(2*len(dims)-1)*bytes/latency)))))
 }
 
-// HierarchicalPipelinedAllReduce takes as long as its slowest level, where there is much to move.
+// HierarchicalPipelinedAllReduce takes as long as its slowest level, for long vectors.
 var HierarchicalPipelinedAllReduce = Register(Algorithm{
 	Name:       "hierarchical_pipelined_allreduce",
 	Summary:    "parts of the vector one behind the other through all levels of the machine and back on rings, so that all levels are busy at the same time",

@@ -138,7 +138,7 @@ type program struct {
 	findings []plan.Finding
 	notes    []string
 	meaning  *meaning  // nil: traces without their data
-	recorded *recorded // nil: they were not exported here
+	recorded *recorded // nil: not exported by kernbench
 }
 
 // work is the operation of a node, in numbers.
@@ -218,7 +218,7 @@ func (p *program) work(t *Trace, n *Node) (work, error) {
 	return w, err
 }
 
-// String returns the value as a report has it.
+// String returns the value in the form of reports.
 func (v Value) String() string {
 	if i, ok := v.Int(); ok {
 		return strconv.FormatInt(i, 10)

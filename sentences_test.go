@@ -23,10 +23,6 @@ var (
 	abbreviation  = regexp.MustCompile(`\b(e\.g|i\.e|eq|ed|ch|vol|no|pp|Fig)\. |\.\.\. `)
 )
 
-// longComments are the folders whose comments still have longer sentences.
-var longComments = []string{"algorithm", "check/bound", "check/race", "exec", "hw/noc", "lab/calibrate", "lab/explain",
-	"lab/run", "lab/tune", "machine", "program", "tl"}
-
 // Sentences of pages have at most 25 words. Tables, code and generated pages are exempt.
 func TestSentencesAreShort(t *testing.T) {
 	for _, name := range pages(t) {
@@ -48,11 +44,6 @@ func TestSentencesAreShort(t *testing.T) {
 // Sentences of comments have at most 25 words, too.
 func TestCommentSentencesAreShort(t *testing.T) {
 	sourceFiles(t, func(name string) {
-		for _, folder := range longComments {
-			if strings.HasPrefix(name, folder+"/") {
-				return
-			}
-		}
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Error(err)

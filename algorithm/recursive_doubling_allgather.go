@@ -7,15 +7,15 @@ import (
 	"kernbench/topology"
 )
 
-// recursiveDoublingAllGather exchanges all that a rank has with a partner at distance 1, then 2, 4,
-// .... In step k both have the vectors of 2^k consecutive ranks, and end with those of 2^(k+1).
+// recursiveDoublingAllGather takes log2(N) steps. In step k a rank and its partner at distance 2^k
+// exchange all that they have: the vectors of 2^k consecutive ranks each. Then both have 2^(k+1).
 func recursiveDoublingAllGather(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	out := a.Out(me, n*a.NElem)
 	keep(c, out.Chunk(n, me), a.Shard(me))
 	for k := range topology.Hops(n) {
 		have := 1 << k
-		mine := me &^ (have - 1) // the first of those that this rank has the vectors of
+		mine := me &^ (have - 1) // the first rank whose vector this rank has
 		c.SendRef(tl.Dim(k), run(out, n, mine, have))
 		c.RecvTo(tl.Dim(k), run(out, n, mine^have, have))
 	}

@@ -59,13 +59,15 @@ type Algorithm struct {
 var rows []*Algorithm
 
 // nameForm is what ccl.yaml can name: a dot would part a path of keys.
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$`)
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
+
+const longestName = 128 // bytes; the expression does not say so, because it would take long to make
 
 // Register adds an algorithm. It panics if the row has no kernel or no name of letters, digits, _
 // and -, or if its name is taken. It also panics if the row names an unknown collective, topology,
 // operation or type. These are defects of the program.
 func Register(a Algorithm) *Algorithm {
-	if !nameForm.MatchString(a.Name) || a.Kernel == nil {
+	if !nameForm.MatchString(a.Name) || len(a.Name) > longestName || a.Kernel == nil {
 		panic(fmt.Sprintf("algorithm: a row needs a name of letters, digits, _ and -, and a kernel; found %q", a.Name))
 	}
 	what, err := collective.Lookup(a.Collective)

@@ -1,6 +1,7 @@
 package algorithm_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -60,5 +61,21 @@ func TestRegisterRefusesDefects(t *testing.T) {
 			}()
 			algorithm.Register(a)
 		})
+	}
+}
+
+// A name of 128 bytes passes, and the collective is refused; one of 129 does not.
+func TestRegisterRefusesLongNames(t *testing.T) {
+	for length, refused := range map[int]bool{128: false, 129: true} {
+		func() {
+			defer func() {
+				if text := fmt.Sprint(recover()); strings.Contains(text, "needs a name") != refused {
+					t.Errorf("%d bytes: %s", length, text)
+				}
+			}()
+			algorithm.Register(algorithm.Algorithm{
+				Name: strings.Repeat("a", length), Collective: "unheard_of", Kernel: func(*tl.Context, tl.Args) {},
+			})
+		}()
 	}
 }

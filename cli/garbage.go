@@ -16,6 +16,11 @@ const (
 	garbageLeast = 0.5
 	garbageTight = 0.1       // where the heap would exceed heapAimedAt
 	heapAimedAt  = 960 << 20 // bytes
+
+	// The heap at the first collection. A short run ends before it, and a collection would take a
+	// tenth of its time. Go takes the percentage of 4 MiB as long as nothing was collected.
+	heapFirst       = 32 << 20
+	heapFirstCounts = 4 << 20
 )
 
 // paceGarbage sets the garbage percentage now and after each collection. If GOGC or GOMEMLIMIT is
@@ -38,7 +43,10 @@ func paceGarbage() {
 // garbagePercent returns the value of GOGC for the bytes in use: the percentage of garbage that
 // starts a collection.
 func garbagePercent(live uint64) int {
-	used := float64(max(live, 1))
+	if live == 0 {
+		return 100 * heapFirst / heapFirstCounts
+	}
+	used := float64(live)
 	free := max(garbageLeast, min(garbageMost, garbageFree/used))
 	if within := heapAimedAt/used - 1; within >= garbageTight {
 		free = min(free, within)

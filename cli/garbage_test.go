@@ -8,7 +8,7 @@ func TestGarbagePercent(t *testing.T) {
 		live uint64
 		want int
 	}{
-		{"nothing yet", 0, 300},
+		{"nothing yet, so that the first is at 32 MiB", 0, 800},
 		{"a small run", 20 << 20, 300},
 		{"128 MiB beside as much", 128 << 20, 100},
 		{"640 MiB, so that all is 960", 640 << 20, 50},

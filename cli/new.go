@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 
 	"kernbench/algorithm"
@@ -27,7 +28,9 @@ import (
 //go:embed templates/*.tmpl
 var templateFiles embed.FS
 
-var templates = template.Must(template.ParseFS(templateFiles, "templates/*.tmpl"))
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.ParseFS(templateFiles, "templates/*.tmpl"))
+})
 
 func (a *app) newCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -146,10 +149,12 @@ func windowFlag(f *pflag.FlagSet, to *bool) {
 
 // algorithmName matches names that can be a file, a key of ccl.yaml and, without underscores, a Go
 // identifier.
-var algorithmName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+var algorithmName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+})
 
 func newScaffold(name string) (*scaffold, error) {
-	if !algorithmName.MatchString(name) || len(name) > 64 {
+	if !algorithmName().MatchString(name) || len(name) > 64 {
 		return nil,
 			fmt.Errorf("%q cannot be an algorithm's name: lower-case letters, digits and single underscores are expected, a letter first, such as ring_max",
 				name)
@@ -196,7 +201,7 @@ func (s *scaffold) write(files []file) error {
 			return fmt.Errorf("%s exists already: nothing was written", f.path)
 		}
 		var b strings.Builder
-		if err := templates.ExecuteTemplate(&b, f.template, s); err != nil {
+		if err := templates().ExecuteTemplate(&b, f.template, s); err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}
 		if texts[i] = b.String(); strings.HasSuffix(f.path, ".go") {
@@ -246,7 +251,7 @@ func moduleAt(dir string) (module, error) {
 		switch {
 		case err == nil:
 			m := module{d, modulePath(string(text))}
-			if m.path != kernbench && !requiresKernbench.MatchString(string(text)) {
+			if m.path != kernbench && !requiresKernbench().MatchString(string(text)) {
 				return module{}, fmt.Errorf("%s belongs to module %s, which does not require kernbench", dir, m.path)
 			}
 			return m, nil
@@ -258,7 +263,9 @@ func moduleAt(dir string) (module, error) {
 	}
 }
 
-var requiresKernbench = regexp.MustCompile(`(?m)^(?:require)?\s+kernbench\s+v`)
+var requiresKernbench = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:require)?\s+kernbench\s+v`)
+})
 
 // checkout finds the repository that contains dir.
 func checkout(dir string) (root string, err error) {
@@ -269,10 +276,12 @@ func checkout(dir string) (root string, err error) {
 	return m.dir, err
 }
 
-var moduleLine = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`)
+var moduleLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`)
+})
 
 func modulePath(goMod string) string {
-	if m := moduleLine.FindStringSubmatch(goMod); m != nil {
+	if m := moduleLine().FindStringSubmatch(goMod); m != nil {
 		return m[1]
 	}
 	return "(none)"

@@ -48,7 +48,7 @@ project DIR creates such a module.`,
 			for _, f := range files {
 				fmt.Fprintln(a.out, "wrote", f.path)
 			}
-			return templates.ExecuteTemplate(a.out, "algorithm.txt.tmpl", s)
+			return templates().ExecuteTemplate(a.out, "algorithm.txt.tmpl", s)
 		},
 	}
 	collectiveFlag(cmd.Flags(), &performs)

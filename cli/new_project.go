@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 )
@@ -56,7 +57,9 @@ a host program and a kernel of the HCCL task API, instead of an algorithm.`,
 }
 
 // projectName turns DIR's last element into a part of a module path.
-var projectName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+var projectName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+})
 
 func (a *app) newProject(s *scaffold, dir, where string) error {
 	abs, err := filepath.Abs(dir)
@@ -64,7 +67,7 @@ func (a *app) newProject(s *scaffold, dir, where string) error {
 		return err
 	}
 	base := filepath.Base(abs)
-	if !projectName.MatchString(base) {
+	if !projectName().MatchString(base) {
 		return fmt.Errorf("%q cannot be a module's name: letters, digits, - and _ are expected in the last part of DIR", base)
 	}
 	if entries, err := os.ReadDir(abs); err == nil && len(entries) > 0 {
@@ -136,8 +139,12 @@ func findCheckout(given string) (string, error) {
 }
 
 var (
-	goLine      = regexp.MustCompile(`(?m)^go\s+(\S+)`)
-	requirement = regexp.MustCompile(`(?m)^(?:require)?\s+([^\s()]+\.[^\s()]+/?\S*)\s+(v\S+)`)
+	goLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^go\s+(\S+)`)
+	})
+	requirement = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^(?:require)?\s+([^\s()]+\.[^\s()]+/?\S*)\s+(v\S+)`)
+	})
 )
 
 // readModule copies the go version and the requirements of the checkout's go.mod, and returns its
@@ -147,10 +154,10 @@ func (s *scaffold) readModule() (sums string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if m := goLine.FindStringSubmatch(string(text)); m != nil {
+	if m := goLine().FindStringSubmatch(string(text)); m != nil {
 		s.Go = m[1]
 	}
-	for _, m := range requirement.FindAllStringSubmatch(string(text), -1) {
+	for _, m := range requirement().FindAllStringSubmatch(string(text), -1) {
 		s.Require = append(s.Require, m[1]+" "+m[2])
 	}
 	sum, err := os.ReadFile(filepath.Join(s.Root, "go.sum"))

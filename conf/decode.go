@@ -177,7 +177,7 @@ func (d *decoder) named(n *yaml.Node, f *field, v reflect.Value, path string) {
 
 // validName reports whether an entry may have that name. A name has no dot, so that its keys have
 // dotted paths.
-func validName(name string) bool { return nameForm.MatchString(name) && !strings.Contains(name, ".") }
+func validName(name string) bool { return isName(name) && !strings.Contains(name, ".") }
 
 // entry returns the struct of that name in the map v. It adds a missing one.
 func entry(f *field, v reflect.Value, name string) reflect.Value {

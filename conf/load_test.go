@@ -133,3 +133,13 @@ algorithms:
 		t.Errorf("Merge: %+v", bare)
 	}
 }
+
+// A name may have 128 bytes, as the schema says.
+func TestLongNames(t *testing.T) {
+	for length, refused := range map[int]bool{128: false, 129: true} {
+		_, err := LoadCCL(nil, []string{"defaults.algorithm=" + strings.Repeat("a", length)})
+		if got := err != nil && strings.Contains(err.Error(), "a name of letters"); got != refused {
+			t.Errorf("%d bytes: %v", length, err)
+		}
+	}
+}

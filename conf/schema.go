@@ -83,6 +83,7 @@ func (f *field) schema(value reflect.Value) object {
 			s["pattern"] = f.form.String()
 		default:
 			s["pattern"] = nameForm.String()
+			s["maxLength"] = longestName
 		}
 	case kindTime:
 		s.either(f, "number", float64(unit.Nanosecond), `^[0-9.]+ *(ps|ns|us|µs|μs|ms|s)$`)

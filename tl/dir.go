@@ -50,7 +50,7 @@ var userDirs struct {
 // RegisterDir returns the direction called name, adding it when it is new. It is meant
 // for package-level variables of topologies with names of their own.
 func RegisterDir(name string) Dir {
-	if d, err := ParseDir(name); err == nil {
+	if d, known := namedDir(name); known {
 		return d
 	}
 	userDirs.Lock()
@@ -83,22 +83,34 @@ func (d Dir) String() string {
 
 // ParseDir is the inverse of String.
 func ParseDir(s string) (Dir, error) {
+	if d, known := namedDir(s); known {
+		return d, nil
+	}
+	userDirs.RLock()
+	defer userDirs.RUnlock()
+	return AnyDir, fmt.Errorf("unknown direction %q: known are E W N S parent child0 child1 dim0..dim15%s", s, userNames(userDirs.names))
+}
+
+// namedDir finds a direction without the text of an error: a process registers dozens at its start.
+func namedDir(s string) (d Dir, known bool) {
 	for d, name := range builtinDirs {
 		if name == s {
-			return d, nil
+			return d, true
 		}
 	}
-	for i := range dims {
-		if d := dim0 + Dir(i); d.String() == s {
-			return d, nil
+	if strings.HasPrefix(s, "dim") {
+		for i := range dims {
+			if d := dim0 + Dir(i); d.String() == s {
+				return d, true
+			}
 		}
 	}
 	userDirs.RLock()
 	defer userDirs.RUnlock()
 	if i := slices.Index(userDirs.names, s); i >= 0 {
-		return firstUser + Dir(i), nil
+		return firstUser + Dir(i), true
 	}
-	return AnyDir, fmt.Errorf("unknown direction %q: known are E W N S parent child0 child1 dim0..dim15%s", s, userNames(userDirs.names))
+	return AnyDir, false
 }
 
 func userNames(names []string) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"kernbench/frontend/msccl"
 	"kernbench/frontend/plan"
@@ -19,7 +20,9 @@ type meaning struct {
 	steps [][]*plan.Step // of each rank, as Trace.Nodes; nil without a step
 }
 
-var nodeName = regexp.MustCompile(`^(COMM_SEND|COMM_RECV|COMP)_NODE_tb([0-9]{1,4})_step([0-9]{1,6})$`)
+var nodeName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(COMM_SEND|COMM_RECV|COMP)_NODE_tb([0-9]{1,4})_step([0-9]{1,6})$`)
+})
 
 // findMeaning finds the program in the metadata, and checks that nodes agree with its steps.
 func (p *program) findMeaning() {
@@ -72,7 +75,7 @@ func (p *program) match(source string) (*meaning, error) {
 			if n.Type == MetadataNode {
 				continue
 			}
-			name := nodeName.FindStringSubmatch(n.Name)
+			name := nodeName().FindStringSubmatch(n.Name)
 			if name == nil {
 				return nil, t.fail(n, fmt.Sprintf("the name %q is not TYPE_tbN_stepM", n.Name))
 			}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"kernbench/frontend/plan"
 )
@@ -46,11 +47,13 @@ func only(m message, most int) bool {
 	return true
 }
 
-var rankName = regexp.MustCompile(`^(.*)\.([0-9]{1,6})\.et$`)
+var rankName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.*)\.([0-9]{1,6})\.et$`)
+})
 
 // Group is the name of the program that a file NAME.RANK.et is a part of.
 func Group(name string) string {
-	if m := rankName.FindStringSubmatch(name); m != nil {
+	if m := rankName().FindStringSubmatch(name); m != nil {
 		return m[1] + ".*.et"
 	}
 	return name
@@ -105,7 +108,7 @@ func readAll(files []plan.File) ([]*Trace, []plan.Finding) {
 	}
 	for _, f := range files {
 		rank := 0
-		if m := rankName.FindStringSubmatch(f.Name); m != nil {
+		if m := rankName().FindStringSubmatch(f.Name); m != nil {
 			rank, _ = strconv.Atoi(m[2])
 		} else if len(files) > 1 {
 			reject(f.Name, plan.IllFormed, "a file of several, want the name NAME.RANK.et")

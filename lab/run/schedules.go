@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sync"
 
 	"kernbench/fault"
 	"kernbench/unit"
@@ -132,7 +133,9 @@ func (x *Job) outcome(out *Execution, err error) Outcome {
 
 // whens are the times and source lines in the text of a fault. The times depend on the schedule,
 // and the lines on whether they were kept.
-var whens = regexp.MustCompile(`,?( since)? t=[0-9.]+[a-zµ]+| at [A-Za-z0-9_./-]+\.go:[0-9]+`)
+var whens = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`,?( since)? t=[0-9.]+[a-zµ]+| at [A-Za-z0-9_./-]+\.go:[0-9]+`)
+})
 
 // timeless is the text of a fault without what does not belong to it.
 func timeless(err error) string {
@@ -146,7 +149,7 @@ func timeless(err error) string {
 		bare.Stack = ""
 		err = &bare
 	}
-	return whens.ReplaceAllString(err.Error(), "")
+	return whens().ReplaceAllString(err.Error(), "")
 }
 
 // verdict writes whether the results depend on the schedule.

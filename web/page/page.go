@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed files
@@ -89,11 +90,13 @@ func pack(document any) (string, error) {
 // MaxDocument is the largest document, unpacked, that Read takes.
 const MaxDocument = 64 << 20
 
-var documentPart = regexp.MustCompile(`(?s)<script id="document" type="application/gzip">([A-Za-z0-9+/=\s]*)</script>`)
+var documentPart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)<script id="document" type="application/gzip">([A-Za-z0-9+/=\s]*)</script>`)
+})
 
 // Read returns the JSON of the document in a file that Write has written.
 func Read(file []byte) ([]byte, error) {
-	found := documentPart.FindSubmatch(file)
+	found := documentPart().FindSubmatch(file)
 	if found == nil {
 		return nil, errors.New("not a report of kernbench: there is no document in it")
 	}
@@ -116,9 +119,15 @@ func Read(file []byte) ([]byte, error) {
 }
 
 var (
-	importLine = regexp.MustCompile(`(?m)^import \{[^}]*\} from '\./([a-z]+\.js)';\n`)
-	exported   = regexp.MustCompile(`(?m)^export `)
-	topLevel   = regexp.MustCompile(`(?m)^(?:export )?(?:async )?(?:function\*?|const|let|class) ([A-Za-z_$][\w$]*)`)
+	importLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^import \{[^}]*\} from '\./([a-z]+\.js)';\n`)
+	})
+	exported = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^export `)
+	})
+	topLevel = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^(?:export )?(?:async )?(?:function\*?|const|let|class) ([A-Za-z_$][\w$]*)`)
+	})
 )
 
 // bundle joins a module and those that it imports to one. Modules must import names as they are,
@@ -140,18 +149,18 @@ func bundle(files fs.FS, main string) (string, error) {
 		if err != nil {
 			return err
 		}
-		for _, m := range importLine.FindAllSubmatch(text, -1) {
+		for _, m := range importLine().FindAllSubmatch(text, -1) {
 			if err := add(string(m[1])); err != nil {
 				return err
 			}
 		}
-		for _, m := range topLevel.FindAllSubmatch(text, -1) {
+		for _, m := range topLevel().FindAllSubmatch(text, -1) {
 			if other := names[string(m[1])]; other != "" {
 				return fmt.Errorf("%s and %s both have %s at their top level", other, name, m[1])
 			}
 			names[string(m[1])] = name
 		}
-		own := exported.ReplaceAllString(importLine.ReplaceAllString(string(text), ""), "")
+		own := exported().ReplaceAllString(importLine().ReplaceAllString(string(text), ""), "")
 		if strings.Contains(own, "</script") || strings.Contains(own, "<!--") {
 			return fmt.Errorf("%s has a text that ends a script", name)
 		}

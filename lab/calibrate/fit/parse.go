@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -19,7 +20,7 @@ func Parse(name string, data []byte) (*Table, error) {
 	}
 	lines := strings.Split(string(data), "\n")
 	for i, l := range lines {
-		lines[i] = tagged.ReplaceAllString(strings.TrimRight(l, "\r"), "")
+		lines[i] = tagged().ReplaceAllString(strings.TrimRight(l, "\r"), "")
 	}
 	for i, l := range lines {
 		switch {
@@ -37,7 +38,9 @@ func Parse(name string, data []byte) (*Table, error) {
 }
 
 // tagged is what mpirun --tag-output writes before a line.
-var tagged = regexp.MustCompile(`^\[\d+,\d+\]<std(out|err)>: ?`)
+var tagged = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\[\d+,\d+\]<std(out|err)>: ?`)
+})
 
 // word is a part of a line, and the column where it begins.
 type word struct {
@@ -127,7 +130,7 @@ func (t *Table) remark(line string) (Remark, bool) {
 	text, comment := strings.CutPrefix(strings.TrimSpace(line), "#")
 	key, value, found := strings.Cut(text, ":")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-	if !comment || !found || !keyForm.MatchString(key) {
+	if !comment || !found || !keyForm().MatchString(key) {
 		return Remark{}, false
 	}
 	r := Remark{key, value}
@@ -136,4 +139,6 @@ func (t *Table) remark(line string) (Remark, bool) {
 }
 
 // keyForm is what a key looks like: a comment with a colon in it is none.
-var keyForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_ -]{0,40}$`)
+var keyForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_ -]{0,40}$`)
+})

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // isHead reports whether a line names the columns of nccl-tests.
@@ -16,9 +17,15 @@ func isHead(line string) bool {
 }
 
 var (
-	rankLine = regexp.MustCompile(`^#\s+Rank\s+(\d+)\s+(?:Group\s+(\d+)\s+)?Pid\s`)
-	ourRanks = regexp.MustCompile(`^#\s+(\d+) ranks? on `)
-	anyTest  = regexp.MustCompile(`^# Collective test starting: (\S+)`)
+	rankLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^#\s+Rank\s+(\d+)\s+(?:Group\s+(\d+)\s+)?Pid\s`)
+	})
+	ourRanks = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^#\s+(\d+) ranks? on `)
+	})
+	anyTest = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^# Collective test starting: (\S+)`)
+	})
 )
 
 // columns is where the cells of a row stand. A time is -1 where there is none.
@@ -46,14 +53,14 @@ func (t *Table) parseText(lines []string) error {
 			head = readHead(text)
 			head.line = i + 1
 		case text[0] == '#':
-			if m := rankLine.FindStringSubmatch(text); m != nil {
+			if m := rankLine().FindStringSubmatch(text); m != nil {
 				if len(groups) == 0 {
 					firstGroup = m[2]
 				}
 				groups[m[2]]++
-			} else if m := ourRanks.FindStringSubmatch(text); m != nil {
+			} else if m := ourRanks().FindStringSubmatch(text); m != nil {
 				t.Ranks, _ = strconv.Atoi(m[1]) // too many digits: unknown
-			} else if m := anyTest.FindStringSubmatch(text); m != nil {
+			} else if m := anyTest().FindStringSubmatch(text); m != nil {
 				t.Collective = m[1]
 			} else {
 				t.remark(text)

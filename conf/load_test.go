@@ -134,6 +134,27 @@ algorithms:
 	}
 }
 
+// Only keys of the system leave the SIPs as they are in the embedded machine.
+func TestOwnSystemOnly(t *testing.T) {
+	for set, want := range map[string]bool{
+		"system.sips.count=8":            true,
+		"system.sips.count=1":            true,
+		"sip.cube_mesh.network=torus":    false,
+		"sip.cube_mesh.w=5":              false,
+		"sip.ucie.connections=2":         false,
+		"cube.pe_layout.corners=[NW,SE]": false,
+		"pe.tcm.capacity=4MiB":           false,
+	} {
+		top, err := LoadTopology(nil, []string{set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := top.OwnSystemOnly(); got != want {
+			t.Errorf("%s: %v", set, got)
+		}
+	}
+}
+
 // A name may have 128 bytes, as the schema says.
 func TestLongNames(t *testing.T) {
 	for length, refused := range map[int]bool{128: false, 129: true} {

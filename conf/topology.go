@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"reflect"
 	"slices"
 
 	"kernbench/unit"
@@ -68,6 +69,14 @@ func (s SIP) clone() SIP {
 func (c Cube) clone() Cube {
 	c.PELayout.Corners = slices.Clone(c.PELayout.Corners)
 	return c
+}
+
+// OwnSystemOnly reports whether the machine is the embedded one but for its system and its choices:
+// its SIPs are the same, whatever number of them.
+func (t *Topology) OwnSystemOnly() bool {
+	own, base := t.say, builtinTopology().say
+	own.System, own.Choices = base.System, base.Choices
+	return reflect.DeepEqual(own, base)
 }
 
 // System returns what joins the SIPs.

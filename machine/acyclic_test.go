@@ -129,6 +129,23 @@ func TestRingWithoutDatelineIsRefused(t *testing.T) {
 	}
 }
 
+// TestEmbeddedSIPsHaveNoCircle examines what Build takes as known: the window as well as the whole
+// machine, with one SIP and with two.
+func TestEmbeddedSIPsHaveNoCircle(t *testing.T) {
+	for _, sips := range []int{1, 2} {
+		m := mustBuild(t, fmt.Sprintf("system.sips.count=%d", sips))
+		if !m.topology.OwnSystemOnly() {
+			t.Errorf("%d SIPs: Build does not take the machine for the embedded one", sips)
+		}
+		if err := checkSIP(m.topology); err != nil {
+			t.Errorf("%d SIPs: %v", sips, err)
+		}
+		if circle := allWaits(m).cycle(); circle != nil {
+			t.Errorf("%d SIPs: %s", sips, m.circleText(circle))
+		}
+	}
+}
+
 // TestEveryChannelIsNeeded takes the channels inside cubes away, one reason at a time.
 func TestEveryChannelIsNeeded(t *testing.T) {
 	tests := []struct {

@@ -5,9 +5,9 @@ import (
 	"kernbench/topology"
 )
 
-// binomialReduce is the tree of a broadcast reversed. A rank adds the sums of its children,
-// beginning with the one without children, and sends the result to its parent. Long vectors are
-// sent tile by tile.
+// binomialReduce uses the tree of binomial broadcast in the opposite direction. A rank combines its
+// vector with the partial results of its children, the leaf first. Then it sends the result to its
+// parent. Long vectors are sent tile by tile.
 func binomialReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	up, children := topology.BinomialStep(r.me, r.n)
@@ -24,10 +24,10 @@ func binomialReduce(c *tl.Context, a tl.Args) {
 	}
 }
 
-// BinomialReduce has the fewest steps that a reduction can.
+// BinomialReduce takes ceil(log2 N) steps, the minimum of a reduction.
 var BinomialReduce = Register(Algorithm{
 	Name:       "binomial_reduce",
-	Summary:    "sums come together up a binomial tree: the fewest steps, for small vectors",
+	Summary:    "partial results go up a binomial tree: the fewest steps, for small vectors",
 	Collective: "reduce",
 	Topology:   "circulant",
 	Kernel:     binomialReduce,

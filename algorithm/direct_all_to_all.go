@@ -2,20 +2,20 @@ package algorithm
 
 import "kernbench/tl"
 
-// directAllToAll lets every rank load its blocks from the others. In place, a block may be
-// overwritten before it is loaded, so the two ranks of a pair share the exchange of their blocks.
-// One moves the first halves of both blocks, the other the second halves. Each loads a tile of both
-// blocks before it stores one.
+// directAllToAll is a kernel in which every rank loads its blocks from the other ranks' memory. In
+// place, a rank could overwrite a block that the other rank of a pair has not loaded yet. So the
+// two ranks exchange their blocks together: one swaps the first halves, the other the second
+// halves. Each loads a tile of both blocks before it stores one of the two.
 func directAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	var ends [2]tl.Ref
-	take := func(from, to int) carry {
+	var ends [2]tl.Ref // source and destination of the latest transfer
+	transfer := func(from, to int) carry {
 		ends = [2]tl.Ref{a.InBlock(from, n, to), a.OutBlock(to, a.NElem, n, from)}
 		return carry{ends[:1], ends[1:]}
 	}
 	peer := func(k int) int { return (me + 1 + k) % n }
 	if a.Outs != nil {
-		direct(c, a, tileToSelf, carries{n, func(i int) carry { return take(peer(i), me) }})
+		direct(c, a, tileToSelf, carries{n, func(i int) carry { return transfer(peer(i), me) }})
 		return
 	}
 	direct(c, a, tileToOthers, carries{2 * (n - 1), func(i int) carry {
@@ -23,26 +23,26 @@ func directAllToAll(c *tl.Context, a tl.Args) {
 		if me < r {
 			half = 0
 		}
-		w := take(r, me)
+		w := transfer(r, me)
 		if i%2 == 0 {
-			w = take(me, r)
+			w = transfer(me, r)
 		}
 		ends[0], ends[1] = ends[0].Chunk(2, half), ends[1].Chunk(2, half)
 		return w
 	}})
 }
 
-// DirectAllToAll stages nothing.
+// DirectAllToAll needs no staging buffer: ranks load blocks directly from each other's memory.
 var DirectAllToAll = Register(Algorithm{
 	Name:       "direct_all_to_all",
-	Summary:    "each rank loads what others have for it; in place, the two ranks of a pair exchange their blocks, half of them each",
+	Summary:    "each rank loads what others have for it; in place, the two ranks of a pair swap their blocks, and each rank swaps one half",
 	Collective: "all_to_all",
 	Topology:   "none",
 	Kernel:     directAllToAll,
 	Check:      equalBlocks,
 	Constraint: "elements a multiple of N",
 	Window:     directWindow,
-	Steps:      "2 barriers, N loads side by side",
+	Steps:      "2 barriers, N loads in parallel",
 	Cost:       "2 ceil(log2 N) alpha + (N-1)/N beta M: (N-1)/N M bytes per rank",
 	Source:     "the all-to-all by direct reads of github.com/microsoft/mscclpp",
 })

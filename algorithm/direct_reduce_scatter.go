@@ -37,7 +37,7 @@ var DirectReduceScatter = Register(Algorithm{
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return scratchLayout(world, tl.CDiv(nElem, max(1, world)), t, 2, meshRow(world))
 	},
-	Steps:  "2 barriers, N loads side by side",
+	Steps:  "2 barriers, N loads in parallel",
 	Cost:   "2 ceil(log2 N) alpha + (N-1)/N beta M: (N-1)/N M bytes per rank",
 	Source: "the reduce-scatter half of two-shot all-reduce, by reads: github.com/microsoft/mscclpp",
 })

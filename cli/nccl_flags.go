@@ -38,7 +38,7 @@ func (n *ncclFlags) apply(f *pflag.FlagSet, ranks *int) error {
 	case n.gpus == 0 && n.threads == 0:
 		return nil
 	case f.Changed("ranks"):
-		return errors.New("-g and -t, and --ranks: both give the number of ranks; leave one out")
+		return errors.New("--ranks, and -g with -t: both give the number of ranks: leave one out")
 	}
 	*ranks = max(1, n.gpus) * max(1, n.threads)
 	return nil

@@ -156,7 +156,7 @@ var algorithmName = sync.OnceValue(func() *regexp.Regexp {
 func newScaffold(name string) (*scaffold, error) {
 	if !algorithmName().MatchString(name) || len(name) > 64 {
 		return nil,
-			fmt.Errorf("%q cannot be an algorithm's name: lower-case letters, digits and single underscores are expected, a letter first, such as ring_max",
+			fmt.Errorf("%q cannot be an algorithm's name: it must begin with a lower-case letter and have only lower-case letters, digits and single underscores, such as ring_max",
 				name)
 	}
 	if name == "main" || special(name) {

@@ -30,7 +30,7 @@ const explainedRows = 5
 // a page if one is requested.
 func (a *app) runExplained(ctx context.Context, spec run.Spec, format string, search time.Duration, print bool, shown *pageFlags) error {
 	if spec.Schedules > 0 || spec.Schedule > 0 {
-		return errors.New("--explain and --report: random schedules have delays without a cause: leave --seeds and --schedule out")
+		return errors.New("--explain and --report: delays of a random schedule cannot be explained: leave --seeds and --schedule out")
 	}
 	to, err := shown.begin()
 	if err != nil {

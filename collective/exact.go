@@ -8,19 +8,19 @@ import (
 	"kernbench/tl"
 )
 
-// exact is element i of part in arbitrary precision, for the few elements at which float64
-// overflows, underflows or meets an infinity or a NaN. Sums of float64 are exact in 2200 bits;
-// products keep 2200 bits of theirs. beyond is true if all operands are finite and the result is
-// too large for a float64.
-func (e *Expectation) exact(part Part, i int, in func(int) []byte) (v float64, beyond bool) {
+// exact computes element i of part with 2200 bits. It is used for the few elements at which float64
+// overflows, underflows or meets an infinity or a NaN. Sums of float64 values are exact in 2200
+// bits; products are rounded to 2200 bits. overflow is true if all operands are finite and the
+// result is too large for a float64.
+func (e *Expectation) exact(part Part, i int, in func(int) []byte) (v float64, overflow bool) {
 	const precision = 2200
 	prod := e.Call.Op == tl.Prod
 	acc := new(big.Float).SetPrec(precision)
 	if prod {
 		acc.SetInt64(1)
 	}
-	// What IEEE arithmetic makes of the infinities, NaNs and zeros, in any order.
-	special := acc64(prod)
+	// special is the IEEE result if any operand is infinite or NaN. It does not depend on the order.
+	special := identity(prod)
 	finite := true
 	for k := range part.From.N {
 		x := dtype.At(e.Call.Type, e.operand(part, i, 1, in(part.From.At(k))), 0)
@@ -52,15 +52,16 @@ func (e *Expectation) exact(part Part, i int, in func(int) []byte) (v float64, b
 	return v, math.IsInf(v, 0)
 }
 
-func acc64(prod bool) float64 {
+// identity is the neutral element of a product or a sum.
+func identity(prod bool) float64 {
 	if prod {
 		return 1
 	}
 	return 0
 }
 
-// signOrSpecial keeps what decides a product with infinities: the sign, zero, infinity
-// and NaN.
+// signOrSpecial replaces finite nonzero factors by ±1. The IEEE product of infinities, zeros and
+// NaNs stays the same, and finite factors cannot overflow.
 func signOrSpecial(x float64) float64 {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
 		return x
@@ -68,7 +69,8 @@ func signOrSpecial(x float64) float64 {
 	return math.Copysign(1, x)
 }
 
-// onlySpecial keeps what decides a sum with infinities.
+// onlySpecial replaces finite terms by 0. The IEEE sum of infinities and NaNs stays the same, and
+// finite terms cannot overflow.
 func onlySpecial(x float64) float64 {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return x

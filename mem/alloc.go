@@ -109,7 +109,7 @@ func (a *Allocator) full(n int64) error {
 		total += r.n
 		longest = max(longest, r.n)
 	}
-	return fmt.Errorf("%w: %d bytes asked, %d of %d free, longest run %d", ErrFull, n, total, a.capacity, longest)
+	return fmt.Errorf("%w: %d bytes requested, %d of %d free, longest free run %d", ErrFull, n, total, a.capacity, longest)
 }
 
 // Free gives back the run at offset. An offset that Alloc did not return, or that was

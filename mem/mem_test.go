@@ -52,8 +52,9 @@ func TestParseSpace(t *testing.T) {
 	}
 }
 
-// The allocator is compared with a byte map. Its results are free, aligned and within the memory,
-// and it fails only when no run is long enough. Returned memory is whole again.
+// The allocator is compared with a byte map. Its blocks are free, aligned and within the memory. It
+// fails only if no free run is long enough. After all blocks are freed, one block may take all
+// memory.
 func TestAllocatorAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		align := int64(rapid.SampledFrom([]int{1, 4, 16}).Draw(t, "align"))
@@ -110,10 +111,10 @@ func TestAllocatorAgainstModel(t *testing.T) {
 				}
 				delete(blocks, off)
 			},
-			"free nothing": func(t *rapid.T) {
+			"free an address without a block": func(t *rapid.T) {
 				off := int64(rapid.IntRange(-1, int(capacity)).Draw(t, "off"))
 				if _, ok := blocks[off]; !ok && a.Free(off) == nil {
-					t.Fatalf("Free(%d) of nothing: no error", off)
+					t.Fatalf("Free(%d), where no block begins: no error", off)
 				}
 			},
 			"": func(t *rapid.T) {
@@ -132,7 +133,7 @@ func TestAllocatorAgainstModel(t *testing.T) {
 			}
 		}
 		if off, err := a.Alloc(capacity); off != 0 || err != nil {
-			t.Fatalf("after all came back, Alloc of everything = %d, %v", off, err)
+			t.Fatalf("after all blocks were freed, Alloc of the whole capacity = %d, %v", off, err)
 		}
 	})
 }
@@ -150,11 +151,11 @@ func TestAllocatorErrors(t *testing.T) {
 		}
 	}
 	_, err := a.Alloc(17)
-	if !errors.Is(err, mem.ErrFull) || !strings.Contains(err.Error(), "32 bytes asked, 32 of 64 free, longest run 16") {
+	if !errors.Is(err, mem.ErrFull) || !strings.Contains(err.Error(), "32 bytes requested, 32 of 64 free, longest free run 16") {
 		t.Errorf("fragmented: %v", err)
 	}
 	if _, err := a.Alloc(math.MaxInt64); !errors.Is(err, mem.ErrFull) {
-		t.Errorf("Alloc of more than there can be: %v", err)
+		t.Errorf("Alloc(math.MaxInt64): %v", err)
 	}
 	for _, n := range []int64{0, -1} {
 		if _, err := a.Alloc(n); err == nil || errors.Is(err, mem.ErrFull) {
@@ -163,12 +164,12 @@ func TestAllocatorErrors(t *testing.T) {
 	}
 }
 
-// The map against a list: an address belongs to the one extent that covers it.
+// The map is compared with a list of extents. An address belongs to the one extent that covers it.
 func TestMapAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const size, pes = 64, 3
 		var m mem.Map
-		owner := make([]int, size) // of each virtual byte: index in all, or -1
+		owner := make([]int, size) // by virtual address: index in all of the extent that covers it, or -1
 		for i := range owner {
 			owner[i] = -1
 		}
@@ -231,7 +232,7 @@ func TestMapAgainstModel(t *testing.T) {
 	})
 }
 
-func TestPhysicalAddressesStandForThemselves(t *testing.T) {
+func TestPhysicalAddressesResolveToThemselves(t *testing.T) {
 	var m mem.Map
 	a := mem.At(mem.TCM, 3, 40)
 	if pa, n, ok := m.Resolve(7, a); pa != a || n != mem.MaxOffset+1-40 || !ok {
@@ -239,7 +240,7 @@ func TestPhysicalAddressesStandForThemselves(t *testing.T) {
 	}
 	for _, a := range []mem.Addr{mem.At(mem.HBM, -1, 0), mem.At(mem.TCM, 0, -4), mem.At(mem.SRAM+1, 0, 0)} {
 		if _, _, ok := m.Resolve(0, a); ok {
-			t.Errorf("%v is in no memory, and was resolved", a)
+			t.Errorf("%v is outside every memory, but was resolved", a)
 		}
 	}
 }

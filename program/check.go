@@ -5,26 +5,26 @@ import (
 	"kernbench/tl"
 )
 
-// checker is the Core of a kernel of which only the lengths of its messages are stored. It is used
-// for programs that are too long to be kept.
+// checker is a Core that checks a kernel's instructions without storing them. It keeps only the
+// longest message of each ring. It is used for programs that are too long to store.
 type checker struct {
 	guard
-	at    int
-	sends []int64 // by ring: bytes of the longest payload; -1: none
+	at    int     // number of instructions checked so far
+	sends []int64 // ring -> bytes of the longest payload, or -1
 }
 
-// enter prepares for the kernel of a PE with so many rings.
+// enter resets the checker for the kernel of a PE with the given number of outgoing rings.
 func (k *checker) enter(pe, rings int) {
 	k.slice, k.stopped, k.at, k.sends = mem.At(mem.HBM, pe, 0), nil, 0, noSends(rings)
 }
 
-// Do checks an instruction.
+// Do refuses instructions that cannot be recorded. It stops the kernel if recording is cancelled.
 func (k *checker) Do(in *tl.Instr) {
 	if in.Op == tl.OpDrop {
 		return
 	}
 	if k.at++; k.at%checkEvery == 0 {
-		k.look()
+		k.checkContext()
 	}
 	k.allow(in)
 	switch in.Op {
@@ -36,6 +36,6 @@ func (k *checker) Do(in *tl.Instr) {
 		}
 		k.sends[in.Port] = max(k.sends[in.Port], in.Bytes())
 	case tl.OpRecv:
-		answer(in)
+		fillReceive(in)
 	}
 }

@@ -17,11 +17,11 @@ type guard struct {
 	stopped error    // why the kernel was abandoned
 }
 
-// checkEvery is the number of operations after which the error of the context is looked at.
+// checkEvery is the number of operations between two checks of the context.
 const checkEvery = 1 << 12
 
-// look stops the kernel if the recording was cancelled.
-func (g *guard) look() {
+// checkContext stops the kernel if the recording was cancelled.
+func (g *guard) checkContext() {
 	if err := g.cancelled(); err != nil {
 		g.stop(err)
 	}
@@ -57,8 +57,8 @@ func (g *guard) allow(in *tl.Instr) {
 	}
 }
 
-// offset is the distance of an access from the first byte of the rank's HBM slice. It refuses
-// accesses to other memory.
+// offset returns the offset of an access in the rank's HBM slice. It refuses accesses to other
+// memory.
 func (g *guard) offset(in *tl.Instr) mem.Addr {
 	off := in.Addr - g.slice
 	own, bytes := min(mem.Addr(g.opts.Own), mem.MaxOffset+1), mem.Addr(span(in))
@@ -87,7 +87,7 @@ func (g *guard) stop(err error) {
 	tl.Drive(g.tl).Abandon()
 }
 
-// answer gives a receive what it names.
-func answer(in *tl.Instr) {
+// fillReceive sets the results of a receive to the port, shape and type that it asks for.
+func fillReceive(in *tl.Instr) {
 	in.GotPort, in.GotShape, in.GotType, in.GotN = in.Port, in.Shape, in.Type, in.N
 }

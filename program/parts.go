@@ -153,7 +153,7 @@ func (k *part) Do(in *tl.Instr) {
 			k.offset(in)
 		}
 	case tl.OpRecv:
-		answer(in)
+		fillReceive(in)
 	}
 	p := k.of
 	p.ops = append(p.ops, p.op(in, k.reads(in.A), k.reads(in.B), k.reads(in.C)))

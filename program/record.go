@@ -305,7 +305,7 @@ func (r *recorder) Do(in *tl.Instr) {
 		return
 	}
 	if r.at&(checkEvery-1) == checkEvery-1 {
-		r.look()
+		r.checkContext()
 	}
 	var o *Op
 	if r.record != none && r.agrees(&r.ops[r.at], in) {
@@ -316,7 +316,7 @@ func (r *recorder) Do(in *tl.Instr) {
 	r.at++
 	switch o.Code {
 	case tl.OpRecv:
-		answer(in)
+		fillReceive(in)
 		fallthrough
 	case tl.OpLoad, tl.OpStore, tl.OpSend:
 		if o.Accesses() {

@@ -18,14 +18,15 @@ import (
 	"kernbench/unit"
 )
 
-// streamBench is the default machine with streams on its first PEs and some data in each HBM slice.
-// It has n elements of F32 at offset 0, and as many unwritten ones at offset 1 MiB.
+// streamBench is the default machine with one stream on each of its first PEs. Each HBM slice has n
+// elements of F32 at offset 0, and n unwritten ones at offset away.
 type streamBench struct {
 	*bench
 	log   *oplog.Log
 	batch launch.Batch
 }
 
+// away is the offset of the memory that tests copy to, in bytes.
 const away = 1 << 20
 
 func newStreams(t testing.TB, devices, n int) *streamBench { return newStreamsOn(t, devices, n) }
@@ -91,7 +92,7 @@ func TestCopyEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []tl.Traffic{{Written: 4 * n}, {Rank: 1}}; !slices.Equal(res.Traffic, want) {
-		t.Errorf("traffic %+v, want %+v: a copy within a memory is none", res.Traffic, want)
+		t.Errorf("traffic %+v, want %+v: a copy within a memory is no traffic", res.Traffic, want)
 	}
 	c := termsOf(s.bench)
 	first := c.S + c.path(s.m.HBM(0), s.m.HBM(1), 4*n)
@@ -106,7 +107,7 @@ func TestCopyEngine(t *testing.T) {
 	}
 }
 
-// Rows of a matrix go to rows of another, with other pitches.
+// Rows of a matrix are copied to another matrix with a different pitch.
 func TestStridedCopy(t *testing.T) {
 	s := newStreams(t, 2, 64)
 	op := copyOp(mem.At(mem.HBM, 1, away), mem.At(mem.HBM, 0, 8), 4)
@@ -121,8 +122,8 @@ func TestStridedCopy(t *testing.T) {
 	}
 }
 
-// Programs that only compute share one vector engine. So a grid takes as long as all of them in
-// turn, for any number of resident ones, while issuing overlaps.
+// Programs that only compute share one vector engine. So the computing time of a grid is the sum
+// over its programs, whatever the number of resident programs. Only the issue times overlap.
 func TestGridSharesTheEngines(t *testing.T) {
 	const n = 64 * 1024
 	var took []unit.Time
@@ -156,7 +157,7 @@ func TestGridSharesTheEngines(t *testing.T) {
 	}
 }
 
-// Programs that only load overlap: latency is hidden by those that are resident.
+// Loads of resident programs overlap, so more resident programs hide more latency.
 func TestResidentProgramsHideLatency(t *testing.T) {
 	time := func(resident int) unit.Time {
 		s := newStreams(t, 1, 8)
@@ -183,7 +184,7 @@ func TestResidentProgramsHideLatency(t *testing.T) {
 	}
 }
 
-// An event orders streams, and a gang starts when its last member's stream has come to it.
+// An event orders streams. A gang starts when the streams of all its members have reached it.
 func TestEventsAndGangs(t *testing.T) {
 	const n = 256
 	s := newStreams(t, 3, n)
@@ -202,7 +203,7 @@ func TestEventsAndGangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v := s.values(t, mem.At(mem.HBM, 2, away), n); v[5] != 5 {
-		t.Errorf("the second copy went before the first: %v", v[:8])
+		t.Errorf("the second copy ran before the first: %v", v[:8])
 	}
 	c := termsOf(s.bench)
 	want := 2*c.S + c.path(s.m.HBM(0), s.m.HBM(1), 4*n) + c.path(s.m.HBM(1), s.m.HBM(2), 4*n)
@@ -210,11 +211,11 @@ func TestEventsAndGangs(t *testing.T) {
 		t.Errorf("members started at %v, want both at %v", starts, want)
 	}
 	if !done.Happened {
-		t.Error("the event has not happened")
+		t.Error("the event is not marked as recorded")
 	}
 }
 
-// Runs of one batch give the same events, with kernels ahead of the clock or not.
+// All runs of a batch give the same events, also if kernels may not run ahead of the clock.
 func TestStreamsAreDeterministic(t *testing.T) {
 	traceOf := func(o sim.Options) []trace.Event {
 		s := newStreams(t, 4, 512)
@@ -248,7 +249,7 @@ type sinkFunc func(*trace.Event)
 
 func (f sinkFunc) Emit(e *trace.Event) { f(e) }
 
-// A fault in a program and in a copy come out with their place.
+// Faults of a program, a copy and a wait are reported with their rank or line.
 func TestStreamFaults(t *testing.T) {
 	s := newStreams(t, 1, 8)
 	s.add(0, launchOp(func(c *tl.Context, _ tl.Args) {
@@ -274,8 +275,8 @@ func TestStreamFaults(t *testing.T) {
 	s.add(0, launch.StreamOp{Kind: launch.StreamWait, Win: w, Cmp: tl.GE, Value: 1, Line: "host.go:2"})
 	w.Released = true
 	_, err = s.run(t, sim.Options{})
-	if gone, ok := errors.AsType[*fault.Released](err); !ok || gone.Op != "wait_value" || gone.Line != "host.go:2" {
-		t.Errorf("a wait for a word of a window that is gone: %v", err)
+	if released, ok := errors.AsType[*fault.Released](err); !ok || released.Op != "wait_value" || released.Line != "host.go:2" {
+		t.Errorf("a wait for a word of a released window: %v", err)
 	}
 }
 
@@ -293,8 +294,9 @@ func TestStreamDeadlock(t *testing.T) {
 	}
 }
 
-// A wait for a word that no remaining agent can change is reported as such. It may be in a stream
-// or in the last program of its grid. As long as another stream remains, that one might change it.
+// If no remaining stream or program can change a word, a wait for that word is reported as a missing
+// notification. The wait may be in a stream or in the last program of a grid. While another stream
+// remains, that stream might change the word.
 func TestNoAgentIsLeftToNotify(t *testing.T) {
 	waits := func(w *mem.Window) launch.StreamOp {
 		return launch.StreamOp{Kind: launch.StreamWait, Win: w, Cmp: tl.GE, Value: 7, Line: "host.go:7"}
@@ -303,14 +305,14 @@ func TestNoAgentIsLeftToNotify(t *testing.T) {
 		return launchOp(func(c *tl.Context, _ tl.Args) { c.WaitUntil(c.Signals(w, "sig").At(0), tl.GE, 7) }, grid, resident)
 	}
 	never := launch.StreamOp{Kind: launch.StreamAwait, Event: &launch.Event{Name: "never"}}
-	const lost = "missing notification: no agent is left that could change "
+	const missing = "missing notification: no agent is left that could change "
 	for _, tt := range []struct {
 		name string
 		ops  func(w *mem.Window) []launch.StreamOp // of streams 0, 1
 		want string
 	}{
-		{"a stream", func(w *mem.Window) []launch.StreamOp { return []launch.StreamOp{waits(w)} }, lost},
-		{"a program", func(w *mem.Window) []launch.StreamOp { return []launch.StreamOp{program(w, 1, 1)} }, lost},
+		{"a stream", func(w *mem.Window) []launch.StreamOp { return []launch.StreamOp{waits(w)} }, missing},
+		{"a program", func(w *mem.Window) []launch.StreamOp { return []launch.StreamOp{program(w, 1, 1)} }, missing},
 		{"two programs", func(w *mem.Window) []launch.StreamOp { return []launch.StreamOp{program(w, 2, 2)} }, ""},
 		{"a program before others", func(w *mem.Window) []launch.StreamOp { return []launch.StreamOp{program(w, 2, 1)} }, ""},
 		{"two streams", func(w *mem.Window) []launch.StreamOp { return []launch.StreamOp{waits(w), never} }, ""},
@@ -331,9 +333,9 @@ func TestNoAgentIsLeftToNotify(t *testing.T) {
 	}
 }
 
-// A copy within a memory gets the part of the port that bytes over a slower link leave. These use
-// no more of the port than their number at its rate.
-func TestCopyBesideWhatComes(t *testing.T) {
+// A copy within a memory shares the memory port with bytes that arrive over a slower link. Those
+// bytes take the rate of the link from the port, and the copy gets the rest.
+func TestCopySharesThePortWithArrivals(t *testing.T) {
 	const n, port, link = 1 << 18, 1024, 128 // GB/s
 	s := newStreamsOn(t, 9, n, "cube.hbm_to_router_bw_gbs=1024")
 	s.add(0, copyOp(mem.At(mem.HBM, 0, away), mem.At(mem.HBM, 0, 0), n))
@@ -350,9 +352,9 @@ func TestCopyBesideWhatComes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	within := func(who int32, gbs float64, bytes int) {
-		if got, want := took[who].Ns(), float64(bytes)/gbs; got < want || got > 1.02*want {
-			t.Errorf("the copy of %d took %v ns, want %v (%v GB/s) and little more", who, got, want, gbs)
+	within := func(rank int32, gbs float64, bytes int) {
+		if got, want := took[rank].Ns(), float64(bytes)/gbs; got < want || got > 1.02*want {
+			t.Errorf("the copy of rank %d took %v ns, want %v (%v GB/s) to 2 %% more", rank, got, want, gbs)
 		}
 	}
 	within(0, port-link, 2*4*n)

@@ -7,27 +7,28 @@ import (
 	"kernbench/frontend/msccl"
 )
 
-// placed is an op with its block and its step there. nops before it carry further dependencies,
-// since a step has only one.
+// placed is an op with its block and its step in that block. A step may have only one dependency, so
+// nop steps before it carry the others.
 type placed struct {
 	op
 	block int
-	needs []int // ops of other blocks that it waits for
-	step  int   // in its block, with nops
+	needs []int // indices of ops of other blocks that it waits for
+	step  int   // number in its block; nops count
 }
 
-// spread assigns each op a block. There is a block for each peer to send to and each to receive
-// from. Partners share a block, and so does the same peer if pairs is set. A local op goes to the
-// block that used its memory last.
-func spread(ops []op, partner map[int]int, pairs bool) (out []placed, blocks []msccl.TB) {
-	sends, takes := map[int]int{}, map[int]int{} // block of each peer
+// assignBlocks assigns a block to each op. Each peer that the rank sends to or receives from has a
+// block. partner[q] is the peer whose sends share the block of the receives from q. If pairs is set,
+// sends to a peer and receives from it share a block too. A local op goes to the block that used its
+// memory last.
+func assignBlocks(ops []op, partner map[int]int, pairs bool) (out []placed, blocks []msccl.TB) {
+	sends, receives := map[int]int{}, map[int]int{} // peer -> block
 	open := func(to, from int) int {
 		blocks = append(blocks, msccl.TB{Send: to, Recv: from})
 		if to >= 0 {
 			sends[to] = len(blocks) - 1
 		}
 		if from >= 0 {
-			takes[from] = len(blocks) - 1
+			receives[from] = len(blocks) - 1
 		}
 		return len(blocks) - 1
 	}
@@ -36,7 +37,7 @@ func spread(ops []op, partner map[int]int, pairs bool) (out []placed, blocks []m
 		if ops[i].sends() {
 			to[ops[i].to] = true
 		}
-		if ops[i].takes() {
+		if ops[i].receives() {
 			from[ops[i].from] = true
 		}
 	}
@@ -49,14 +50,14 @@ func spread(ops []op, partner map[int]int, pairs bool) (out []placed, blocks []m
 		if _, has := sends[p]; has {
 			continue
 		}
-		if _, has := takes[p]; pairs && from[p] && !has {
+		if _, has := receives[p]; pairs && from[p] && !has {
 			open(p, p)
 		} else {
 			open(p, -1)
 		}
 	}
 	for _, q := range slices.Sorted(maps.Keys(from)) {
-		if _, has := takes[q]; !has {
+		if _, has := receives[q]; !has {
 			open(-1, q)
 		}
 	}
@@ -68,8 +69,8 @@ func spread(ops []op, partner map[int]int, pairs bool) (out []placed, blocks []m
 		switch {
 		case p.sends():
 			p.block = sends[p.to]
-		case p.takes():
-			p.block = takes[p.from]
+		case p.receives():
+			p.block = receives[p.from]
 		default:
 			for j := i - 1; j >= 0; j-- {
 				if p.conflicts(&ops[j]) {
@@ -83,10 +84,10 @@ func spread(ops []op, partner map[int]int, pairs bool) (out []placed, blocks []m
 	return out, blocks
 }
 
-// depend finds the dependencies of each op: the last op of each other block that it conflicts with,
-// unless an earlier dependency implies it.
-func depend(ops []placed, blocks int) {
-	known := make([][]int, len(ops)) // of each op: the last op of each block that comes before it
+// findDependencies sets needs of each op. From each other block it takes the last op that conflicts,
+// unless another dependency implies it.
+func findDependencies(ops []placed, blocks int) {
+	known := make([][]int, len(ops)) // vector clocks: op, block -> last op of the block that ended before
 	last := make([]int, blocks)
 	for b := range last {
 		last[b] = -1
@@ -124,10 +125,10 @@ func depend(ops []placed, blocks int) {
 	}
 }
 
-// steps writes the ops of a rank into its blocks. A step waits for one other; each further wait is
-// a nop before it.
+// steps writes the ops of a rank into its blocks. A step can wait for one other step, so each
+// further wait becomes a nop step before it.
 func steps(ops []placed, blocks []msccl.TB) {
-	depend(ops, len(blocks))
+	findDependencies(ops, len(blocks))
 	awaited := map[int]bool{}
 	at := make([]int, len(blocks))
 	for i := range ops {

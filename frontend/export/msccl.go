@@ -91,7 +91,7 @@ func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
 		scratch := compact(ops)
 		g := msccl.GPU{Input: in / unit * channels, Output: out / unit * channels, Scratch: scratch * channels}
 		for c := range channels {
-			placed, blocks := spread(onChannel(ops, c, channels, part, scratch), partner, !o.Apart)
+			placed, blocks := assignBlocks(onChannel(ops, c, channels, part, scratch), partner, !o.Apart)
 			for b := range blocks {
 				blocks[b].Channel = c
 			}

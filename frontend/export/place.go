@@ -82,7 +82,7 @@ type op struct {
 func (o *op) sends() bool {
 	return o.kind == opS || o.kind == opRcs || o.kind == opRrs || o.kind == opRrcs
 }
-func (o *op) takes() bool { return o.kind >= opR && o.kind <= opRrcs }
+func (o *op) receives() bool { return o.kind >= opR && o.kind <= opRrcs }
 func (o *op) readsSrc() bool {
 	return o.kind == opS || o.kind >= opRrs
 }

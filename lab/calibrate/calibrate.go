@@ -97,7 +97,7 @@ type FittedParameter struct {
 	Unit   string   `json:"unit"` // ns or GB/s
 	Base   float64  `json:"base"`
 	Fitted float64  `json:"fitted"`
-	Low    *float64 `json:"low"` // how far it could be off; nil: the table says nothing about that side
+	Low    *float64 `json:"low"` // lowest value that fits the table; nil: the table gives no lower limit
 	High   *float64 `json:"high"`
 	Kept   string   `json:"kept,omitempty"` // why it was not fitted
 
@@ -208,7 +208,7 @@ func planTable(ctx context.Context, s *Spec) (*calibration, error) {
 	case s.Base.Ranks == 0:
 		s.Base.Ranks = t.Ranks
 	case t.Ranks != 0 && t.Ranks != s.Base.Ranks:
-		return nil, fmt.Errorf("%s was measured with %d ranks: it says nothing about %d", s.File, t.Ranks, s.Base.Ranks)
+		return nil, fmt.Errorf("%s was measured with %d ranks, not %d", s.File, t.Ranks, s.Base.Ranks)
 	}
 	c := &calibration{
 		spec: s, table: t, memo: map[simulated]unit.Time{}, failed: map[string]bool{},
@@ -250,13 +250,13 @@ func (c *calibration) readCall() (err error) {
 func machineWanted(t *fit.Table) error {
 	said := t.Lookup("hardware")
 	if said == "" {
-		said = "nothing"
+		said = "not given"
 	}
 	var lines []string
 	for _, p := range machine.Presets() {
 		lines = append(lines, fmt.Sprintf("  %-16s %s", p.Name, p.Doc))
 	}
-	return fmt.Errorf("%s: name the machine that is to be fitted (--topology PRESET or FILE). The table says of its hardware: %s. There are\n%s",
+	return fmt.Errorf("%s: name the machine to fit (--topology PRESET or FILE); hardware in the table: %s. Presets:\n%s",
 		t.Name, said, strings.Join(lines, "\n"))
 }
 
@@ -419,7 +419,7 @@ func (c *calibration) split() error {
 		}
 	}
 	if left < 3 {
-		return fmt.Errorf("%s: %s left to fit with %v: at least 3 are needed", c.spec.File, unit.Count(left, "size"), c.spec.HoldOut)
+		return fmt.Errorf("%s: %s left to fit after hold-out %v: at least 3 are needed", c.spec.File, unit.Count(left, "size"), c.spec.HoldOut)
 	}
 	return nil
 }

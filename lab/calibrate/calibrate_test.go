@@ -19,22 +19,23 @@ import (
 	"kernbench/unit"
 )
 
-// knownKeys are parameters of a machine that tests make tables of, unlike those of the preset.
+// knownKeys are the settings of the machine whose times the tests put into tables. Its parameters
+// differ from those of the preset.
 var knownKeys = []string{
 	"software.protocols.ll.launch_ns=9000", "software.protocols.ll128.launch_ns=16400", "software.protocols.simple.launch_ns=10800",
 	"software.protocols.ll.latency_ns=400", "software.protocols.ll128.latency_ns=1100", "software.protocols.simple.latency_ns=5000",
 	"system.link.bw_gbs=190", noChannels,
 }
 
-// noChannels leaves the rate of the link to what large sizes show. That of channels is no
-// parameter.
+// noChannels turns channels off: their rate is no parameter of the fit, and it would hide the rate
+// of the link at large sizes.
 const noChannels = "software.channels.count=0"
 
-// calibrated are the algorithms of these tests.
+// calibrated are the algorithms that the tests measure and fit.
 var calibrated = []string{"ring_allreduce_chunked", "direct_allreduce"}
 
-// tableOf is what perf measures on a machine, the fastest of some algorithms with all protocols,
-// with noise of so much.
+// tableOf writes a table of times that perf measures on a machine with these settings. Each size has
+// the time of the fastest algorithm and protocol. noise is the largest relative error added to it.
 func tableOf(t *testing.T, sets []string, noise float64) string {
 	t.Helper()
 	s := perf.Spec{
@@ -52,9 +53,9 @@ func tableOf(t *testing.T, sets []string, noise float64) string {
 	text.WriteString("# hardware: made up\n# ranks: 4\n# collective: all_reduce\n# dtype: float\nsize_bytes\ttime_us\n")
 	for _, r := range sweep.Rows {
 		if r.Algorithm == "direct_allreduce" && r.Settings[0].Value != "simple" {
-			continue // NCCL has no such
+			continue // NCCL has no such protocol of a direct all-reduce
 		}
-		if was, ok := fastest[r.Size]; !ok || r.OutOfPlace.Time < was {
+		if best, ok := fastest[r.Size]; !ok || r.OutOfPlace.Time < best {
 			fastest[r.Size] = r.OutOfPlace.Time
 		}
 	}
@@ -82,9 +83,9 @@ func calibrateSpec(file string) calibrate.Spec {
 	}
 }
 
-// TestCalibrateFindsItsOwnTimes: a table that the simulator made is met at all sizes, including
-// those held out, to 0.2 % in the mean. With noise of 5 % it is met to 6 %. The rate comes out, and
-// all parameters with which it was made are in the ranges.
+// TestCalibrateFindsItsOwnTimes fits a table that the simulator made. The mean error is at most
+// 0.2 %, also at sizes that are held out, and at most 6 % with noise of 5 %. The fit finds the rate
+// of the link, and its ranges contain all parameters of the simulated machine.
 func TestCalibrateFindsItsOwnTimes(t *testing.T) {
 	for _, test := range []struct{ noise, mean, rate float64 }{{0, 0.002, 0.01}, {0.05, 0.06, 0.08}} {
 		t.Run(fmt.Sprint(test.noise), func(t *testing.T) {
@@ -97,18 +98,18 @@ func TestCalibrateFindsItsOwnTimes(t *testing.T) {
 				t.Errorf("fitted %+v, held out %+v", c.Fitted, c.HeldOut)
 			}
 			if c.Before.Mean < 0.1 {
-				t.Errorf("before %+v: the test asks nothing", c.Before)
+				t.Errorf("before %+v: the preset already fits, so the test proves nothing", c.Before)
 			}
 			truth := map[string]float64{"launch": 9000, "ll": 400, "ll128": 1100, "simple": 5000, "rate": 190}
 			for _, p := range c.Parameters {
-				if p.Name == "ll" && p.Kept != "" { // known together with the start only, behind 6 hops of a ring of 4
+				if p.Name == "ll" && p.Kept != "" { // a ring of 4 has 6 hops, so only launch + 6 ll is known
 					truth["launch"] += 6 * (truth["ll"] - p.Base)
 				}
 			}
 			for _, p := range c.Parameters {
 				want := truth[p.Name]
 				switch {
-				case p.Kept == "the table does not tell it":
+				case p.Kept == "the table does not determine it":
 					if p.Fitted != p.Base || p.Name == "launch" || p.Name == "rate" {
 						t.Errorf("%+v", p)
 					}
@@ -119,15 +120,15 @@ func TestCalibrateFindsItsOwnTimes(t *testing.T) {
 				case p.Name == "rate" && math.Abs(p.Fitted/want-1) > test.rate:
 					t.Errorf("rate %v, want %v within %v", p.Fitted, want, test.rate)
 				case p.Low != nil && want < 0.97**p.Low || p.High != nil && want > 1.03**p.High:
-					t.Errorf("%s: %+v, and the truth is %v", p.Key, p, want)
+					t.Errorf("%s: %+v, and the simulated machine has %v", p.Key, p, want)
 				}
 			}
 		})
 	}
 }
 
-// TestCalibrateKeepsItsHandsOffWhatIsHeldOut: what stands there changes no parameter.
-func TestCalibrateKeepsItsHandsOffWhatIsHeldOut(t *testing.T) {
+// TestCalibrateIgnoresHeldOutTimes changes a time that is held out. No parameter changes.
+func TestCalibrateIgnoresHeldOutTimes(t *testing.T) {
 	file := tableOf(t, knownKeys, 0)
 	s := calibrateSpec(file)
 	s.HoldOut, s.Largest = calibrate.HoldOut{Above: 128 * unit.KiB}, unit.MiB
@@ -146,13 +147,13 @@ func TestCalibrateKeepsItsHandsOffWhatIsHeldOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a, b := fmt.Sprint(values(before)), fmt.Sprint(values(after)); a != b {
-		t.Errorf("%s, then %s", a, b)
+		t.Errorf("parameters %s, and %s after the change", a, b)
 	}
 	if last := before.Rows[len(before.Rows)-1]; !last.Extrapolated || last.Size != 2*unit.MiB || before.Rows[8].Extrapolated {
-		t.Errorf("beyond the largest size that is simulated: %+v", last)
+		t.Errorf("only the last row is extrapolated; got %+v", last)
 	}
 	if before.HeldOut == after.HeldOut {
-		t.Error("nor does it change the errors")
+		t.Error("a changed time does not change the errors of the held-out sizes")
 	}
 }
 
@@ -164,8 +165,9 @@ func values(c *calibrate.Calibration) []float64 {
 	return all
 }
 
-// TestCalibratedMachineIsTheFile: a run on the file that is written takes what was reported.
-func TestCalibratedMachineIsTheFile(t *testing.T) {
+// TestWrittenMachineHasTheReportedTimes runs on the file that a calibration wrote. The times are
+// those that the calibration reported.
+func TestWrittenMachineHasTheReportedTimes(t *testing.T) {
 	s := calibrateSpec(tableOf(t, knownKeys, 0))
 	s.Base.Sets = []string{"cube.hbm.access_ns=250"}
 	c, err := calibrate.Run(context.Background(), s)
@@ -189,14 +191,14 @@ func TestCalibratedMachineIsTheFile(t *testing.T) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		if got := sweep.Rows[0].OutOfPlace.Time; got != row.Simulated {
-			t.Errorf("%v: %v on the file, %v reported\n%s", row.Size, got, row.Simulated, text)
+			t.Errorf("%v: %v on the written machine, %v reported\n%s", row.Size, got, row.Simulated, text)
 		}
 	}
 }
 
-// TestAutoTakesTheCalibratedTimes: on the written machine, the algorithm auto has at each size the
-// reported program and time, extrapolated ones too. The same holds with the written table. A
-// machine that was changed since then has no choice.
+// TestAutoTakesTheCalibratedTimes runs auto on the written machine. At each size auto takes the
+// algorithm and the time that the calibration reported, also if the time is extrapolated. The same
+// holds with the written tuning table. The choices do not apply to a machine that was changed since.
 func TestAutoTakesTheCalibratedTimes(t *testing.T) {
 	s := calibrateSpec(tableOf(t, knownKeys, 0))
 	s.Largest = 512 * unit.KiB
@@ -218,14 +220,14 @@ func TestAutoTakesTheCalibratedTimes(t *testing.T) {
 	}
 	fitted := filepath.Join(folder, "fitted.yaml")
 	for _, tuning := range []string{"", filepath.Join(folder, "choice.yaml")} {
-		promised(t, c, run.Spec{Topology: fitted, Ranks: 4, Tuning: tuning})
+		checkReportedTimes(t, c, run.Spec{Topology: fitted, Ranks: 4, Tuning: tuning})
 	}
 	programs := map[string]bool{}
 	for _, r := range c.Rows {
 		programs[r.Algorithm+" "+r.Protocol] = true
 	}
 	if len(programs) < 2 || !c.Rows[len(c.Rows)-1].Extrapolated {
-		t.Errorf("the choice never changes, or nothing is extrapolated: %v", programs)
+		t.Errorf("one algorithm and protocol is best at all sizes, or no time is extrapolated: %v", programs)
 	}
 	for _, base := range []run.Spec{
 		{Topology: fitted, Ranks: 4, Sets: []string{"system.link.bw_gbs=100"}},
@@ -244,8 +246,9 @@ func TestAutoTakesTheCalibratedTimes(t *testing.T) {
 	}
 }
 
-// promised checks that auto takes the times that a calibration reported, to the picosecond.
-func promised(t *testing.T, c *calibrate.Calibration, base run.Spec) {
+// checkReportedTimes compares the times of auto with those that a calibration reported, to the
+// picosecond.
+func checkReportedTimes(t *testing.T, c *calibrate.Calibration, base run.Spec) {
 	t.Helper()
 	from, to := c.Rows[0].Size, c.Rows[len(c.Rows)-1].Size
 	factor := int(c.Rows[1].Size / from)
@@ -283,21 +286,21 @@ func TestCalibrateErrors(t *testing.T) {
 		want       string
 	}{
 		{"no machine", "# hardware: eight of something\n" + good, func(s *calibrate.Spec) { s.Base.Topology = "" },
-			"name the machine that is to be fitted (--topology PRESET or FILE). The table says of its hardware: eight of something. There are\n  ahbm "},
+			"name the machine to fit (--topology PRESET or FILE); hardware in the table: eight of something. Presets:\n  ahbm "},
 		{"no collective", strings.Replace(good, "# collective: all_reduce\n", "", 1), nil,
 			"does not say what was measured: name the collective"},
 		{"no ranks", strings.Replace(good, "# ranks: 4\n", "", 1), nil, "does not say how many ranks took part"},
-		{"other ranks", good, func(s *calibrate.Spec) { s.Base.Ranks = 8 }, "was measured with 4 ranks: it says nothing about 8"},
-		{"more ranks than there are", strings.Replace(good, "ranks: 4", "ranks: 400", 1), nil, "400"},
+		{"other ranks", good, func(s *calibrate.Spec) { s.Base.Ranks = 8 }, "was measured with 4 ranks, not 8"},
+		{"more ranks than PEs", strings.Replace(good, "ranks: 4", "ranks: 400", 1), nil, "400"},
 		{"an unknown type", "# dtype: float128\n" + good, nil, `unknown element type "float128"`},
 		{"an unknown parameter", good, func(s *calibrate.Spec) { s.Keep = []string{"lunch"} },
 			`unknown parameter "lunch": did you mean "launch"?`},
 		{"nothing to fit", good, func(s *calibrate.Spec) { s.Keep = calibrate.Parameters() }, "nothing is left to fit"},
 		{"few sizes", good, func(s *calibrate.Spec) { s.HoldOut = calibrate.HoldOut{Above: 2000} },
-			"2 sizes left to fit with above=2000B: at least 3 are needed"},
-		{"an algorithm of something else", good,
+			"2 sizes left to fit after hold-out above=2000B: at least 3 are needed"},
+		{"an algorithm of another collective", good,
 			func(s *calibrate.Spec) { s.Algorithms = []string{"ring_allgather"} }, "ring_allgather performs all_gather, not all_reduce"},
-		{"a table that is none", "hello", nil, "table.tsv:1:1: found no table"},
+		{"a file without a table", "hello", nil, "table.tsv:1:1: found no table"},
 		{"no file", "", func(s *calibrate.Spec) { s.File = "nowhere.tsv" }, "nowhere.tsv"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -313,7 +316,7 @@ func TestCalibrateErrors(t *testing.T) {
 	}
 }
 
-// TestCalibrateStops: an interruption ends it, with the error of the context.
+// TestCalibrateStops cancels a calibration. It returns the error of the context.
 func TestCalibrateStops(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	s := calibrateSpec(tableOf(t, nil, 0))
@@ -346,8 +349,8 @@ func TestParseHoldOut(t *testing.T) {
 	}
 }
 
-// TestLibraryOfTheMachine: on NVIDIA's machines a score runs what NCCL has, and elsewhere what the
-// libraries for full meshes have, with their protocols.
+// TestLibraryOfTheMachine checks which algorithms and protocols a score runs. On machines of NVIDIA
+// they are those of NCCL, on other machines those of libraries for full meshes.
 func TestLibraryOfTheMachine(t *testing.T) {
 	table := write(t, "# ranks: 8\n# collective: all_reduce\nsize_bytes\ttime_us\n1024\t16\n2048\t16\n4096\t16\n")
 	for topology, want := range map[string][]string{

@@ -78,7 +78,7 @@ func (f *fitter) fit(ctx context.Context) error {
 		if i < 0 {
 			break
 		}
-		f.params[i].kept = "the table does not tell it"
+		f.params[i].kept = "the table does not determine it"
 		values = f.best.values
 		values[i] = f.params[i].base
 		f.best, f.ranges = nil, map[int][2]float64{}

@@ -89,7 +89,7 @@ func TestThePromiseOfEachTable(t *testing.T) {
 			if err := os.WriteFile(fitted, text, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			promised(t, c, run.Spec{Topology: fitted, Ranks: c.Ranks})
+			checkReportedTimes(t, c, run.Spec{Topology: fitted, Ranks: c.Ranks})
 		})
 	}
 }

@@ -91,7 +91,7 @@ func TestTablesShareAMachine(t *testing.T) {
 		if c.Fitted.Mean > 0.005 || c.Bands[0].Machine.Sizes != len(c.Rows) {
 			t.Errorf("%s: fitted %+v, %+v", c.Collective, c.Fitted, c.Bands[0])
 		}
-		promised(t, c, run.Spec{Topology: fitted, Ranks: 4})
+		checkReportedTimes(t, c, run.Spec{Topology: fitted, Ranks: 4})
 		// The start is wrong by 4 µs without the table: off at small sizes, and not at large ones.
 		out := j.LeftOut[i]
 		small, all := out.Bands[1].Machine, out.Bands[0].Machine

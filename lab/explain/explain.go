@@ -95,7 +95,7 @@ func Run(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 // explain is Run without what limits say.
 func explain(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 	if s.Run.Schedule != 0 || s.Run.Schedules != 0 {
-		return nil, nil, errors.New("explain: random schedules have delays without a cause: leave them out")
+		return nil, nil, errors.New("explain: delays of a random schedule cannot be explained: leave random schedules out")
 	}
 	x := &explaining{log: cause.NewForgetful(1 << 20)}
 	if s.Detail {

@@ -317,7 +317,7 @@ func TestPerfIsRefused(t *testing.T) {
 		{"min above max", func(s *perf.Spec) { s.Min = 8 * unit.KiB }, "the largest is below the smallest"},
 		{"factor", func(s *perf.Spec) { s.Factor, s.Max = 1, unit.MiB }, "at least 2"},
 		{"factor and step", func(s *perf.Spec) { s.Step = 8 }, "one of the two"},
-		{"negative step", func(s *perf.Spec) { s.Factor, s.Step = 0, -1 }, "at least 2 is needed, or a step"},
+		{"negative step", func(s *perf.Spec) { s.Factor, s.Step = 0, -1 }, "give a factor of at least 2, or a step"},
 		{"too many sizes", func(s *perf.Spec) { s.Factor, s.Step, s.Max = 0, 1, unit.MiB }, "more than 4096"},
 		{"too small", func(s *perf.Spec) { s.Min, s.Max = 1, 3 }, "have no element"},
 		{"ranks", func(s *perf.Spec) { s.Base.Ranks = 300 }, "300 ranks: the machine has 256 PEs"},

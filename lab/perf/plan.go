@@ -346,7 +346,7 @@ func (p *perfPlan) notes() {
 	case untimed != nil:
 		p.note("%v: there are no times, and one iteration is all", untimed)
 	case s.Iterations > 1 || s.Warmup > 0:
-		p.note("time is simulated, from a machine at rest: the first iteration takes what all take, and is the only one")
+		p.note("time is simulated, from an idle machine: all iterations take the same time, so only one is run")
 	}
 	if err := p.row.Needs(exec.Data); err != nil && s.Check {
 		p.note("not checked: %v", err)
@@ -363,9 +363,9 @@ func (p *perfPlan) noteOverhead() {
 	switch {
 	case most == 0:
 	case least == most:
-		p.note("times have %v in them for the start of a collective in software: what is simulated begins after it", most)
+		p.note("times include %v for the start of a collective in software: the simulation begins after it", most)
 	default:
-		p.note("times have %v to %v in them for the start of a collective in software, by protocol: what is simulated begins after it",
+		p.note("times include %v to %v for the start of a collective in software, by protocol: the simulation begins after it",
 			least, most)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"kernbench/tl"
 )
 
-// No rank leaves a barrier before all have arrived, however often they meet.
+// No rank leaves a barrier before all ranks have arrived, also if the barrier is repeated.
 func TestNoRankLeavesABarrierEarly(t *testing.T) {
 	const rounds = 5
 	for _, a := range algorithm.All() {
@@ -27,23 +27,23 @@ func TestNoRankLeavesABarrierEarly(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					come := make([]int, world) // ranks take turns, so that one may look at all
+					arrivals := make([]int, world) // by rank; only one rank runs at a time, so all may read it
 					kernel := func(c *tl.Context, args tl.Args) {
 						args.Uses = make([]int, 2*world)
 						for round := range rounds {
-							come[c.Rank()]++
+							arrivals[c.Rank()]++
 							a.Kernel(c, args)
-							if least := slices.Min(come); least <= round {
-								t.Errorf("%d ranks, seed %d: rank %d leaves round %d when they have come %v times",
-									world, seed, c.Rank(), round, come)
+							if slices.Min(arrivals) <= round {
+								t.Errorf("%d ranks, seed %d: rank %d leaves round %d, arrivals by rank %v",
+									world, seed, c.Rank(), round, arrivals)
 							}
 						}
 					}
 					if _, err := kerneltest.Try(kernel, cfg); err != nil {
 						t.Fatal(err)
 					}
-					if slices.Min(come) != rounds {
-						t.Errorf("%d ranks, seed %d: they have come %v times", world, seed, come)
+					if slices.Min(arrivals) != rounds {
+						t.Errorf("%d ranks, seed %d: arrivals by rank %v, want %d each", world, seed, arrivals, rounds)
 					}
 				}
 			}

@@ -192,8 +192,11 @@ func (x *explaining) arguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	for _, arg := range args {
-		if x.whatIf == "" || !strings.Contains(arg, "=") {
+		if x.whatIf == "" {
 			return nothing(cmd, args)
+		}
+		if !strings.Contains(arg, "=") {
+			return fmt.Errorf("explain --what-if: found %q; a setting KEY=VALUE is expected", arg)
 		}
 		x.sets = append(x.sets, arg)
 	}

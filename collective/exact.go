@@ -19,7 +19,8 @@ func (e *Expectation) exact(part Part, i int, in func(int) []byte) (v float64, o
 	if prod {
 		acc.SetInt64(1)
 	}
-	// special is the IEEE result if any operand is infinite or NaN. It does not depend on the order.
+	// special is the IEEE result if any operand is infinite or NaN. It does not depend on the
+	// order.
 	special := identity(prod)
 	finite := true
 	for k := range part.From.N {

@@ -294,9 +294,9 @@ func TestStreamDeadlock(t *testing.T) {
 	}
 }
 
-// If no remaining stream or program can change a word, a wait for that word is reported as a missing
-// notification. The wait may be in a stream or in the last program of a grid. While another stream
-// remains, that stream might change the word.
+// If no remaining stream or program can change a word, a wait for that word is reported as a
+// missing notification. The wait may be in a stream or in the last program of a grid. While
+// another stream remains, that stream might change the word.
 func TestNoAgentIsLeftToNotify(t *testing.T) {
 	waits := func(w *mem.Window) launch.StreamOp {
 		return launch.StreamOp{Kind: launch.StreamWait, Win: w, Cmp: tl.GE, Value: 7, Line: "host.go:7"}

@@ -7,8 +7,8 @@ import (
 	"kernbench/frontend/msccl"
 )
 
-// placed is an op with its block and its step in that block. A step may have only one dependency, so
-// nop steps before it carry the others.
+// placed is an op with its block and its step in that block. A step may have only one dependency,
+// so nop steps before it carry the others.
 type placed struct {
 	op
 	block int
@@ -17,9 +17,9 @@ type placed struct {
 }
 
 // assignBlocks assigns a block to each op. Each peer that the rank sends to or receives from has a
-// block. partner[q] is the peer whose sends share the block of the receives from q. If pairs is set,
-// sends to a peer and receives from it share a block too. A local op goes to the block that used its
-// memory last.
+// block. partner[q] is the peer whose sends share the block of the receives from q. If pairs is
+// set, sends to a peer and receives from it share a block too. A local op goes to the block that
+// used its memory last.
 func assignBlocks(ops []op, partner map[int]int, pairs bool) (out []placed, blocks []msccl.TB) {
 	sends, receives := map[int]int{}, map[int]int{} // peer -> block
 	open := func(to, from int) int {
@@ -84,8 +84,8 @@ func assignBlocks(ops []op, partner map[int]int, pairs bool) (out []placed, bloc
 	return out, blocks
 }
 
-// findDependencies sets needs of each op. From each other block it takes the last op that conflicts,
-// unless another dependency implies it.
+// findDependencies sets needs of each op. From each other block it takes the last op that
+// conflicts, unless another dependency implies it.
 func findDependencies(ops []placed, blocks int) {
 	known := make([][]int, len(ops)) // vector clocks: op, block -> last op of the block that ended before
 	last := make([]int, blocks)

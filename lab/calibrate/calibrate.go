@@ -419,7 +419,8 @@ func (c *calibration) split() error {
 		}
 	}
 	if left < 3 {
-		return fmt.Errorf("%s: %s left to fit after hold-out %v: at least 3 are needed", c.spec.File, unit.Count(left, "size"), c.spec.HoldOut)
+		return fmt.Errorf("%s: %s left to fit after hold-out %v: at least 3 are needed",
+			c.spec.File, unit.Count(left, "size"), c.spec.HoldOut)
 	}
 	return nil
 }

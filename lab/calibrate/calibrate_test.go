@@ -34,8 +34,9 @@ const noChannels = "software.channels.count=0"
 // calibrated are the algorithms that the tests measure and fit.
 var calibrated = []string{"ring_allreduce_chunked", "direct_allreduce"}
 
-// tableOf writes a table of times that perf measures on a machine with these settings. Each size has
-// the time of the fastest algorithm and protocol. noise is the largest relative error added to it.
+// tableOf writes a table of times that perf measures on a machine with these settings. Each size
+// has the time of the fastest algorithm and protocol. noise is the largest relative error added to
+// it.
 func tableOf(t *testing.T, sets []string, noise float64) string {
 	t.Helper()
 	s := perf.Spec{
@@ -198,7 +199,8 @@ func TestWrittenMachineHasTheReportedTimes(t *testing.T) {
 
 // TestAutoTakesTheCalibratedTimes runs auto on the written machine. At each size auto takes the
 // algorithm and the time that the calibration reported, also if the time is extrapolated. The same
-// holds with the written tuning table. The choices do not apply to a machine that was changed since.
+// holds with the written tuning table. The choices do not apply to a machine that was changed
+// since.
 func TestAutoTakesTheCalibratedTimes(t *testing.T) {
 	s := calibrateSpec(tableOf(t, knownKeys, 0))
 	s.Largest = 512 * unit.KiB

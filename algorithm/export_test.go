@@ -19,3 +19,17 @@ func NVLSTree(pieces int, mistake string) tl.Kernel {
 		t.run()
 	}
 }
+
+// SHARP is sharp_allreduce with a given number of pieces, and with a mistake or without.
+func SHARP(pieces int, mistake string) tl.Kernel {
+	return func(c *tl.Context, a tl.Args) {
+		s := newSharp(c, a, innermost(levelWidths(c, a)), pieces)
+		switch mistake {
+		case "the node does not meet":
+			s.inNode.peers = []int{}
+		case "the rail does not meet":
+			s.overRail.peers = []int{}
+		}
+		s.run()
+	}
+}

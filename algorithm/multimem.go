@@ -1,6 +1,7 @@
 package algorithm
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -14,7 +15,7 @@ import (
 // every rank has staged piece k, and what it stored of piece k-1 is there. Between two barriers a
 // rank stages the next piece and takes the one before out, while the switch works on this one.
 
-// transfer is a load and the store of what it brings.
+// transfer is a load and the store of what it brings. The load is nil if there is none.
 type transfer struct {
 	load  func() tl.Tensor
 	store func(t tl.Tensor)
@@ -55,10 +56,16 @@ func perform(c *tl.Context, streams ...*stream) {
 func (l *stream) step(c *tl.Context) {
 	depth := max(1, min(l.depth, int(c.ScratchBytes()/(8*tileBytes))))
 	for next := l.done + len(l.ahead); next < min(len(l.all), l.done+depth); next++ {
-		l.ahead = append(l.ahead, l.all[next].load())
+		var t tl.Tensor
+		if load := l.all[next].load; load != nil {
+			t = load()
+		}
+		l.ahead = append(l.ahead, t)
 	}
 	l.all[l.done].store(l.ahead[0])
-	c.Free(l.ahead[0])
+	if l.all[l.done].load != nil {
+		c.Free(l.ahead[0])
+	}
 	l.ahead = l.ahead[1:]
 	l.done++
 }
@@ -105,27 +112,57 @@ type rounds struct {
 	c     *tl.Context
 	a     tl.Args
 	row   tl.Signal
+	use   int   // number of the row
 	peers []int // with which this rank meets; nil: all ranks
 	done  int
 }
 
 // meet ends what this rank has begun, and waits for all others to have done so.
-func (r *rounds) meet() {
-	r.c.PipeBarrier()
-	use := r.done + 1
+func (r *rounds) meet() { meetRows(r) }
+
+// meetRows is meet in several rows at the same time.
+func meetRows(rows ...*rounds) {
+	rows[0].c.PipeBarrier()
+	uses := make([]int, len(rows))
+	for i, r := range rows {
+		uses[i] = r.tell()
+	}
+	for i, r := range rows {
+		r.await(uses[i])
+	}
+}
+
+// tell notifies the others, and returns the number of this barrier.
+func (r *rounds) tell() (use int) {
+	use = r.done + 1
 	if r.a.Uses != nil {
-		use = r.a.Use(0)
+		use = r.a.Use(r.use)
 	}
 	r.done++
-	if r.peers == nil {
-		meshBarrier(r.c, r.row, use)
-		return
-	}
-	for _, peer := range r.peers {
+	for peer := range r.others() {
 		tell(r.c, r.row.At(r.c.Rank()), peer)
 	}
-	for _, peer := range r.peers {
+	return use
+}
+
+// await waits for what the others tell in a barrier.
+func (r *rounds) await(use int) {
+	for peer := range r.others() {
 		awaitWord(r.c, r.row.At(peer), use)
+	}
+}
+
+// others are the ranks with which this rank meets.
+func (r *rounds) others() iter.Seq[int] {
+	if r.peers != nil {
+		return slices.Values(r.peers)
+	}
+	return func(yield func(int) bool) {
+		for peer := range r.c.WorldSize() {
+			if peer != r.c.Rank() && !yield(peer) {
+				return
+			}
+		}
 	}
 }
 

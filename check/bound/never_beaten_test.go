@@ -376,17 +376,18 @@ func TestSwitchesStayWithinLimits(t *testing.T) {
 		} else {
 			e.sets = append(e.sets, "system.nodes.network=switch")
 		}
+		e.algorithm = rapid.SampledFrom([]string{"nvls_allreduce", "nvls_allgather", "nvls_reduce_scatter", "nvls_tree_allreduce",
+			"sharp_allreduce", "rail_allreduce", "ring_allreduce_chunked", "direct_allreduce"}).Draw(t, "algorithm")
+		all := e.algorithm == "sharp_allreduce" // which needs both
 		for _, at := range []string{"system", "system.nodes"} {
-			e.sets = append(e.sets, fmt.Sprintf("%s.switch.multicast=%v", at, rapid.Bool().Draw(t, "copies")),
+			e.sets = append(e.sets, fmt.Sprintf("%s.switch.multicast=%v", at, rapid.Bool().Draw(t, "copies") || all),
 				fmt.Sprintf("%s.link.bw_gbs=%g", at, rapid.SampledFrom([]float64{1, 50, 300}).Draw(t, "rate")),
 				fmt.Sprintf("%s.link.latency_ns=%g", at, rapid.SampledFrom([]float64{0, 10, 500}).Draw(t, "latency")))
-			if rapid.Bool().Draw(t, "reduces") {
+			if rapid.Bool().Draw(t, "reduces") || all {
 				e.sets = append(e.sets, at+".switch.reduce.types=[f32]",
 					fmt.Sprintf("%s.switch.reduce.bw_gbs=%g", at, rapid.SampledFrom([]float64{0, 0.5, 30, 250}).Draw(t, "reduced")))
 			}
 		}
-		e.algorithm = rapid.SampledFrom([]string{"nvls_allreduce", "nvls_allgather", "nvls_reduce_scatter", "nvls_tree_allreduce",
-			"rail_allreduce", "ring_allreduce_chunked", "direct_allreduce"}).Draw(t, "algorithm")
 		e.elems = e.world * rapid.SampledFrom([]int{1, 100, 20_000}).Draw(t, "elements")
 		m, err := e.run()
 		if errors.Is(err, errCannot) {
@@ -401,7 +402,7 @@ func TestSwitchesStayWithinLimits(t *testing.T) {
 			t.Fatalf("%+v\ntook %v, which is below its limit of %v by %s: %+v", *e, m.time, m.limits.Limit, b.Kind, b.Witness)
 		}
 	})
-	if runs["nvls_tree_allreduce"] == 0 || runs["nvls_allreduce"] == 0 {
+	if runs["nvls_tree_allreduce"] == 0 || runs["sharp_allreduce"] == 0 || runs["nvls_allreduce"] == 0 {
 		t.Errorf("runs by algorithm: %v", runs)
 	}
 }

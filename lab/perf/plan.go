@@ -42,7 +42,7 @@ type perfTarget struct {
 	apart  bool   // results can be stored out of place
 	choice string // protocol that auto tries; "": as configured
 
-	shape  []sweep.Setting // of a grid, that auto gives it
+	shape  []sweep.Setting // of a grid, that auto and all give it
 	limits perfLimits      // of no call yet
 }
 
@@ -273,8 +273,8 @@ func (p *perfPlan) targets() ([]perfTarget, error) {
 			return nil, err
 		}
 		for _, name := range names {
-			var shape []sweep.Setting // that auto gives a grid
-			if p.auto {
+			var shape []sweep.Setting // that auto and all give a grid
+			if p.spec.AllAlgorithms {
 				shape = sweep.Shape(x, name)
 			}
 			t, err := p.target(name, slices.Concat(settings, shape))

@@ -23,8 +23,18 @@ import (
 // carry is work on elements of several ranks: they are combined, and the result is stored to
 // others. All places have equally many elements.
 type carry struct {
-	from, to []tl.Ref
+	from, to places
 }
+
+// places are stretches of memory, by number. They are computed when they are needed: in large
+// worlds, lists of them at every rank would take much memory.
+type places struct {
+	n  int
+	at func(i int) tl.Ref
+}
+
+// one is a single place.
+func one(r tl.Ref) places { return places{1, func(int) tl.Ref { return r }} }
 
 // carries is the work of a rank, by number. Each holds until the next one is asked for.
 type carries struct {
@@ -81,7 +91,7 @@ func takeAcross(c *tl.Context, a tl.Args, most int, work carries) {
 	longest, widest := 0, 1
 	for i := range work.n {
 		w := work.at(i)
-		longest, widest = max(longest, w.from[0].Len()), max(widest, len(w.from))
+		longest, widest = max(longest, w.from.at(0).Len()), max(widest, w.from.n)
 	}
 	ahead := max(1, loadsAhead/widest)
 	most = min(most, int(c.ScratchBytes())/2/(widest*(ahead+1))) // sums take as much again
@@ -97,8 +107,8 @@ func takeAcross(c *tl.Context, a tl.Args, most int, work carries) {
 	}
 	load := func(turn int) {
 		from := work.at(turn % work.n).from
-		for _, k := range fromNext(c.Rank(), len(from)) {
-			came[turn%len(came)][k] = c.Load(tile(from[k], turn))
+		for _, k := range fromNext(c.Rank(), from.n) {
+			came[turn%len(came)][k] = c.Load(tile(from.at(k), turn))
 		}
 	}
 	for turn := range min(ahead, turns) {
@@ -109,10 +119,10 @@ func takeAcross(c *tl.Context, a tl.Args, most int, work carries) {
 			load(turn + ahead)
 		}
 		w := work.at(turn % work.n)
-		sum := combine(c, a.Op, came[turn%len(came)][:len(w.from)])
+		sum := combine(c, a.Op, came[turn%len(came)][:w.from.n])
 		for lo, n := range cut(sum.Len(), pieceToEach, a.DType) {
-			for _, to := range w.to {
-				c.Store(tile(to, turn).Slice(lo, n), sum.Slice(lo, n))
+			for i := range w.to.n {
+				c.Store(tile(w.to.at(i), turn).Slice(lo, n), sum.Slice(lo, n))
 			}
 		}
 		c.Free(sum)

@@ -9,9 +9,10 @@ import "kernbench/tl"
 func directAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	var ends [2]tl.Ref // source and destination of the latest transfer
+	between := carry{places{1, func(int) tl.Ref { return ends[0] }}, places{1, func(int) tl.Ref { return ends[1] }}}
 	transfer := func(from, to int) carry {
 		ends = [2]tl.Ref{a.InBlock(from, n, to), a.OutBlock(to, a.NElem, n, from)}
-		return carry{ends[:1], ends[1:]}
+		return between
 	}
 	peer := func(k int) int { return (me + 1 + k) % n }
 	if a.Outs != nil {

@@ -6,11 +6,10 @@ import "kernbench/tl"
 // once, in place of N-1 times.
 func directAllGather(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	m := carry{from: []tl.Ref{a.Shard(me)}, to: make([]tl.Ref, n)}
-	for i, r := range fromNext(me, n) {
-		m.to[i] = a.OutBlock(r, n*a.NElem, n, me)
-	}
-	direct(c, a, tileToOthers, listed(m))
+	direct(c, a, tileToOthers, listed(carry{
+		from: one(a.Shard(me)),
+		to:   places{n, func(i int) tl.Ref { return a.OutBlock((me+1+i)%n, n*a.NElem, n, me) }},
+	}))
 }
 
 // DirectAllGather pushes.

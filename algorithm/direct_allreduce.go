@@ -7,14 +7,10 @@ import "kernbench/tl"
 // memory is read once and written once.
 func directAllReduce(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	m := carry{from: make([]tl.Ref, n), to: make([]tl.Ref, n)}
-	for r := range n {
-		m.from[r] = a.Shard(r).Chunk(n, me)
-	}
-	for i, r := range fromNext(me, n) {
-		m.to[i] = a.Out(r, a.NElem).Chunk(n, me)
-	}
-	direct(c, a, tileToOthers, listed(m))
+	direct(c, a, tileToOthers, listed(carry{
+		from: places{n, func(r int) tl.Ref { return a.Shard(r).Chunk(n, me) }},
+		to:   places{n, func(i int) tl.Ref { return a.Out((me+1+i)%n, a.NElem).Chunk(n, me) }},
+	}))
 }
 
 // DirectAllReduce uses the links to all ranks at once.

@@ -9,13 +9,19 @@ func directBroadcast(c *tl.Context, a tl.Args) {
 	r := fromRoot(c, a)
 	var work []carry
 	if owner, owners := r.owner(); owner >= 0 {
-		m := carry{from: []tl.Ref{a.Shard(r.root).Chunk(owners, owner)}}
-		for _, rank := range fromNext(c.Rank(), r.n) {
-			if rank != r.root || a.Outs != nil {
-				m.to = append(m.to, a.Out(rank, a.NElem).Chunk(owners, owner))
+		first := c.Rank() + 1
+		to := places{r.n, func(i int) tl.Ref { return a.Out((first+i)%r.n, a.NElem).Chunk(owners, owner) }}
+		if a.Outs == nil { // not to the root, which has all
+			to.n--
+			at, root := to.at, (r.root-first+r.n)%r.n
+			to.at = func(i int) tl.Ref {
+				if i >= root {
+					i++
+				}
+				return at(i)
 			}
 		}
-		work = append(work, m)
+		work = append(work, carry{from: one(a.Shard(r.root).Chunk(owners, owner)), to: to})
 	}
 	direct(c, a, tileToOthers, listed(work...))
 }

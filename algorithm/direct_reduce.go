@@ -8,11 +8,10 @@ func directReduce(c *tl.Context, a tl.Args) {
 	r := fromRoot(c, a)
 	var work []carry
 	if owner, owners := r.owner(); owner >= 0 {
-		m := carry{to: []tl.Ref{a.Out(r.root, a.NElem).Chunk(owners, owner)}}
-		for rank := range r.n {
-			m.from = append(m.from, a.Shard(rank).Chunk(owners, owner))
-		}
-		work = append(work, m)
+		work = append(work, carry{
+			from: places{r.n, func(rank int) tl.Ref { return a.Shard(rank).Chunk(owners, owner) }},
+			to:   one(a.Out(r.root, a.NElem).Chunk(owners, owner)),
+		})
 	}
 	direct(c, a, tileToOthers, listed(work...))
 }

@@ -10,20 +10,15 @@ import (
 // result lies where others still have to load: there it waits in a window for all to be done.
 func directReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	m := carry{}
-	for r := range n {
-		m.from = append(m.from, a.InBlock(r, n, me))
-	}
-	out := a.Out(me, m.from[me].Len())
+	from := places{n, func(r int) tl.Ref { return a.InBlock(r, n, me) }}
+	out := a.Out(me, from.at(me).Len())
 	if a.Outs != nil {
-		m.to = []tl.Ref{out}
-		direct(c, a, tileToSelf, listed(m))
+		direct(c, a, tileToSelf, listed(carry{from, one(out)}))
 		return
 	}
 	data, _ := scratch(c, a, out.Len())
 	kept := c.Local(data)
-	m.to = []tl.Ref{kept}
-	direct(c, a, tileToSelf, listed(m))
+	direct(c, a, tileToSelf, listed(carry{from, one(kept)}))
 	move(c, out, kept)
 }
 

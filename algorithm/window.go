@@ -195,12 +195,10 @@ func takeEach(c *tl.Context, a tl.Args, part func(member int) (to, from tl.Ref))
 		}
 		return
 	}
-	work := make([]carry, n)
-	for i, member := range fromNext(c.Rank(), n) {
-		to, from := part(member)
-		work[i] = carry{from: []tl.Ref{from}, to: []tl.Ref{to}}
-	}
-	takeAcross(c, a, tileToSelf, listed(work...))
+	takeAcross(c, a, tileToSelf, carries{n, func(i int) carry {
+		to, from := part((c.Rank() + 1 + i) % n)
+		return carry{one(from), one(to)}
+	}})
 }
 
 // reduce stores what all members' copies of src combine to: the own one first, then those of

@@ -14,7 +14,7 @@ const (
 	garbageMost  = 3         // times the bytes in use
 	garbageFree  = 128 << 20 // bytes of garbage that cost little
 	garbageLeast = 0.5
-	garbageTight = 0.1       // where the heap would exceed heapAimedAt
+	garbageTight = 0.04      // where the heap would exceed heapAimedAt
 	heapAimedAt  = 960 << 20 // bytes
 
 	// The heap at the first collection. A short run ends before it, and a collection would take a

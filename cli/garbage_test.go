@@ -13,7 +13,8 @@ func TestGarbagePercent(t *testing.T) {
 		{"128 MiB beside as much", 128 << 20, 100},
 		{"640 MiB, so that all is 960", 640 << 20, 50},
 		{"768 MiB, so that all is 960", 768 << 20, 25},
-		{"900 MiB, which cannot stay below", 900 << 20, 50},
+		{"900 MiB, so that all is 960", 900 << 20, 6},
+		{"930 MiB, which cannot stay below", 930 << 20, 50},
 		{"a large machine", 2 << 30, 50},
 	} {
 		if got := garbagePercent(c.live); got != c.want {

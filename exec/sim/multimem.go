@@ -165,7 +165,7 @@ func (r *rank) multi(in *tl.Instr, kind transferKind) multi {
 	m := multi{
 		t: transfer{
 			kind: kind, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, n: int32(in.N), bytes: in.Bytes(),
-			at: r.Clock, line: tl.Drive(r.ctx).Line(), turn: r.turn,
+			at: r.Clock, line: r.line(), turn: r.turn,
 		},
 		by: in.Binary, group: r.multimem(in),
 	}

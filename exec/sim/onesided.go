@@ -36,18 +36,30 @@ type effect struct {
 	word   int32 // to update, or -1
 	typ    mem.WordType
 	op     effectOp
-	value  int64
+	value  int64 // of the update. Of a reply to an atomic: the former value of the word
 	expect int64
-	got    int64 // by an atomic
 
 	local   mem.Addr // of a put from memory: the source. Of a get: the destination
 	memory  bool     // a put from memory
 	combine bool
 	lines   bool // that carry the word
 	by      dtype.BinaryOp
-	start   unit.Time // of the call
-	flow    uint64    // in the trace
-	late    unit.Time // by which a random schedule delays an arrival; -1: it was delayed
+	aside   *aside // nil unless the run is traced or its schedule is random
+}
+
+// aside is what only traces and random schedules need of an effect.
+type aside struct {
+	start unit.Time // of the call
+	flow  uint64    // in the trace
+	late  unit.Time // by which a random schedule delays an arrival; -1: it was delayed
+}
+
+// aside begins that of an effect.
+func (r *rank) aside(call unit.Time) *aside {
+	if r.run.e.opts.Trace == nil && r.run.e.opts.Seed == 0 {
+		return nil
+	}
+	return &aside{start: call, flow: r.flow()}
 }
 
 // effectOp is the update of a word.
@@ -87,11 +99,14 @@ func (r *rank) put(in *tl.Instr) {
 	p := r.peers.at(i)
 	t := transfer{
 		kind: aPut, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
-		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: tl.Drive(r.ctx).Line(), turn: r.turn,
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.line(), turn: r.turn,
 	}
 	f := effect{
 		win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, memory: fromMemory,
-		combine: s.Atomic, by: in.Binary, start: call, flow: r.flow(), late: r.lateness(), lines: s.Lines,
+		combine: s.Atomic, by: in.Binary, aside: r.aside(call), lines: s.Lines,
+	}
+	if f.aside != nil {
+		f.aside.late = r.lateness()
 	}
 	if s.Signal {
 		f.word, f.typ, f.op, f.value = s.Word, s.WordType, effectOp(s.Op), s.Value
@@ -141,9 +156,9 @@ func (r *rank) get(in *tl.Instr) {
 	op := r.book.Sided(in)
 	t := transfer{
 		kind: aGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
-		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: tl.Drive(r.ctx).Line(), turn: r.turn,
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.line(), turn: r.turn,
 	}
-	f := effect{win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, start: call, flow: r.flow()}
+	f := effect{win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, aside: r.aside(call)}
 	ask, data := r.routesFrom(i, node(e.m, s.Local))
 	t.route = data
 	start := r.starts(i, byGet, r.Clock+e.spec.DMA.Setup)
@@ -251,7 +266,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	case aReply:
 		r.home = max(r.home, now)
 		r.homes(-1)
-		r.reply, f.word = f.got, -1
+		r.reply, f.word = f.value, -1
 	}
 	if f.word >= 0 {
 		x.update(&f, now)

@@ -101,6 +101,9 @@ func (p *peers) add(e peer) int32 {
 	if 2*len(p.list) >= len(p.slot) {
 		old := p.slot
 		p.slot = make([]slot, max(8, 2*len(old)))
+		list := p.list
+		p.list = make([]peer, len(list), len(p.slot)/2) // append would take more than can be used
+		copy(p.list, list)
 		for _, s := range old {
 			if s.number != 0 {
 				p.slot[p.probe(s.pe)] = s

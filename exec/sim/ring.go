@@ -103,7 +103,7 @@ func (r *rank) token(port int, at unit.Time) {
 		read = -1 // its credit has gone
 	}
 	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: read, rx: s.in,
-		token: x.tokens.Put(&part), seq: q.Sent, bytes: part.Bytes(), at: at, line: s.line}
+		token: x.tokens.Put(&part), seq: q.Sent, bytes: part.Bytes(), at: at, line: x.lines.number(s.line)}
 	if x.history != nil {
 		r.accountSend(port, at)
 	}
@@ -149,7 +149,7 @@ func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	r := &x.ranks[q.to]
 	if x.e.opts.Trace != nil {
 		s.emit(trace.Event{Kind: trace.Message, Peer: r.pe, Dir: uint8(x.dirOf(q)), Start: t.at, End: now,
-			Bytes: t.bytes, Seq: int64(t.seq), Ring: q.number(), Line: t.line})
+			Bytes: t.bytes, Seq: int64(t.seq), Ring: q.number(), Line: x.lines.text(t.line)})
 	}
 	x.result.Messages++
 	x.result.Bytes += t.bytes
@@ -327,7 +327,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 		v, off := r.as(in.Type, &tok)
 		t := transfer{
 			kind: aCopy, rank: r.id, cell: tl.None, slot: slot, rx: uint8(port), typ: in.Type, addr: addr,
-			value: v, off: off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: tl.Drive(r.ctx).Line(), turn: r.turn,
+			value: v, off: off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: r.line(), turn: r.turn,
 		}
 		if t.n > 0 {
 			q.slots[slot].BeginRead(1)

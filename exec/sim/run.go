@@ -24,6 +24,7 @@ type run struct {
 	sizing    map[int]*ipcq.Sizing // of their slots, by number
 	mostSlots int                  // of a ring
 	xfers     slab.Table[transfer]
+	lines     lines
 	tokens    slab.Table[ipcq.Token] // on their way
 	multis    slab.Table[multi]
 	groups    map[any]*group // by the team or group that instructions name

@@ -16,8 +16,8 @@ func TestRecordsOfPairs(t *testing.T) {
 		name       string
 		bytes, max uintptr
 	}{
-		{"transfer", unsafe.Sizeof(transfer{}), 128},
-		{"effect", unsafe.Sizeof(effect{}), 88},
+		{"transfer", unsafe.Sizeof(transfer{}), 112},
+		{"effect", unsafe.Sizeof(effect{}), 64},
 		{"peer", unsafe.Sizeof(peer{}), 32},
 	} {
 		if c.bytes > c.max {
@@ -46,5 +46,32 @@ func TestExplainedRunsForgetRoutes(t *testing.T) {
 	}
 	if again := e.request(m.PE(1), m.HBM(200)); again != first || len(e.routes) > mostRoutes {
 		t.Errorf("%d paths are kept; a route %v, then %v", len(e.routes), first, again)
+	}
+}
+
+// TestPeersTakeNoSpareMemory: the list of peers holds as many as its slots, and no more.
+func TestPeersTakeNoSpareMemory(t *testing.T) {
+	var p peers
+	for pe := range int32(1024) {
+		p.add(peer{pe: pe})
+		if most := max(4, 2*len(p.list)); cap(p.list) > most {
+			t.Fatalf("%d peers have space for %d, want at most %d", len(p.list), cap(p.list), most)
+		}
+	}
+	if cap(p.list) != 1024 || len(p.slot) != 2048 {
+		t.Errorf("1,024 peers have space for %d and %d slots, want 1024 and 2048", cap(p.list), len(p.slot))
+	}
+}
+
+// TestLinesHaveNumbers: each text has one number, which gives it back.
+func TestLinesHaveNumbers(t *testing.T) {
+	var l lines
+	for range 2 {
+		for i, text := range []string{"", "a.go:1", "b.go:2", "a.go:1"} {
+			want := []uint32{0, 1, 2, 1}[i]
+			if n := l.number(text); n != want || l.text(n) != text {
+				t.Errorf("%q has number %d, want %d, which is %q", text, n, want, l.text(n))
+			}
+		}
 	}
 }

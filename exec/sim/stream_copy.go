@@ -23,7 +23,7 @@ func (r *rank) engineCopy(op *launch.StreamOp) {
 	bytes := op.Bytes * int64(op.Rows)
 	t := transfer{
 		kind: anEngineCopy, rank: r.id, cell: tl.None, slot: -1, typ: op.Type, addr: op.Src,
-		n: int32(bytes / int64(op.Type.Size())), bytes: bytes, at: r.Clock, line: op.Line,
+		n: int32(bytes / int64(op.Type.Size())), bytes: bytes, at: r.Clock, line: x.lines.number(op.Line),
 	}
 	if x.log != nil {
 		t.value = x.log.NewValue()

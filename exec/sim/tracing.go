@@ -65,7 +65,7 @@ func (x *run) earliest() unit.Time {
 		}
 	}
 	x.xfers.Each(func(f *transfer) { t = min(t, f.at) })
-	x.effects.Each(func(f *effect) { t = min(t, f.start) })
+	x.effects.Each(func(f *effect) { t = min(t, f.aside.start) })
 	return t
 }
 
@@ -117,7 +117,7 @@ func (r *rank) emitSpan(k trace.Kind, start, end unit.Time, bytes int64) {
 // accessSpan emits the span of a load or store that is complete.
 func (r *rank) accessSpan(k trace.Kind, t *transfer, end unit.Time) {
 	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: k, Peer: -1, Start: t.at, End: end, Bytes: t.bytes, Line: t.line})
+		r.emit(trace.Event{Kind: k, Peer: -1, Start: t.at, End: end, Bytes: t.bytes, Line: r.run.lines.text(t.line)})
 	}
 }
 
@@ -131,9 +131,10 @@ func (r *rank) flow() uint64 {
 }
 
 // sidedSpan emits the span of a one-sided operation, from its call.
-func (r *rank) sidedSpan(k trace.Kind, f *effect, end unit.Time, bytes int64, line string) {
+func (r *rank) sidedSpan(k trace.Kind, f *effect, end unit.Time, bytes int64, line uint32) {
 	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: k, Peer: f.win.Team.PEs[f.member], Start: f.start, End: end, Bytes: bytes, Flow: f.flow, Line: line})
+		r.emit(trace.Event{Kind: k, Peer: f.win.Team.PEs[f.member], Start: f.aside.start, End: end, Bytes: bytes,
+			Flow: f.aside.flow, Line: r.run.lines.text(line)})
 	}
 }
 
@@ -145,7 +146,7 @@ func (r *rank) arriveSpan(f *effect, now unit.Time, bytes int64) {
 			id = -1 // a team of its own
 		}
 		x.keep(id, trace.Event{Kind: trace.Arrive, PE: f.win.Team.PEs[f.member], Rank: f.member, Peer: r.pe,
-			Start: now, End: now, Bytes: bytes, Flow: f.flow})
+			Start: now, End: now, Bytes: bytes, Flow: f.aside.flow})
 	}
 }
 

@@ -38,12 +38,12 @@ type transfer struct {
 	side  uint32    // of one-sided communication: number of the effect. Of a store: 1 + that of the peer
 	rows  int32     // of a load or store: stretches of memory, pitch apart; 0: one
 	route noc.Route // of the data that a request asks for
+	line  uint32    // in run.lines
 	addr  mem.Addr
 	bytes int64
 	pitch int64
 	at    unit.Time // when it was started
 	pipe  *pipeline
-	line  string
 }
 
 // becomes changes the kind of a transfer that goes on: from a request to its data, or to a reply.
@@ -219,7 +219,7 @@ func (s *sink) Taken(user uint32) {
 }
 
 func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
-	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: t.turn, Time: now, Line: t.line}
+	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: t.turn, Time: now, Line: r.run.lines.text(t.line)}
 }
 
 // Delivered: a transfer has arrived whole.

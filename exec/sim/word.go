@@ -100,7 +100,7 @@ func (r *rank) notify(in *tl.Instr) {
 	p := r.peers.at(i)
 	p.out++
 	r.message(aNotify, i, r.controlTo(i), effect{
-		win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: effectOp(s.Op), value: s.Value, start: call, flow: r.flow(),
+		win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: effectOp(s.Op), value: s.Value, aside: r.aside(call),
 	})
 	r.sequential(i)
 }
@@ -108,7 +108,7 @@ func (r *rank) notify(in *tl.Instr) {
 // message starts a control message to a peer.
 func (r *rank) message(kind transferKind, i int32, route noc.Route, f effect) (user uint32) {
 	at := r.starts(i, byWord, r.Clock)
-	user = r.fly(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: tl.Drive(r.ctx).Line()}, &f)
+	user = r.fly(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: r.line()}, &f)
 	r.begin(at, route, noc.Control, int64(r.run.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 	return user
 }
@@ -123,7 +123,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	}
 	i := r.peer(pe)
 	f := effect{win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: addWord, value: s.Value,
-		expect: s.Expect, start: call, flow: r.flow()}
+		expect: s.Expect, aside: r.aside(call)}
 	if in.Op == tl.OpCompareSwap {
 		f.op = swapWord
 	}
@@ -138,7 +138,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	}
 	if r.run.e.opts.Trace != nil {
 		r.emit(trace.Event{Kind: trace.Atomic, Peer: pe, Start: call, End: r.Clock, Bytes: int64(s.WordType.Size()),
-			Stalled: r.Clock - call, Flow: f.flow, Line: tl.Drive(r.ctx).Line()})
+			Stalled: r.Clock - call, Flow: f.aside.flow, Line: tl.Drive(r.ctx).Line()})
 	}
 }
 
@@ -147,14 +147,15 @@ func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	t := x.xfers.At(user)
 	f := x.effects.At(t.side)
 	t.becomes(aReply)
-	f.got = f.win.Words(int(f.member))[f.word]
+	former := f.win.Words(int(f.member))[f.word]
 	r.arriveSpan(f, now, int64(f.typ.Size()))
 	r.begin(now, r.backFrom(f.to), noc.Control, int64(x.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqReply))
 	if x.history != nil {
-		r.recordAt(history.RMW, now).SetAtomic(r.instr.Op, r.instr.Side, f.got)
+		r.recordAt(history.RMW, now).SetAtomic(r.instr.Op, r.instr.Side, former)
 	}
-	if f.changes(f.got) {
-		done := *f // the table may grow
+	done := *f // the table may grow
+	f.value = former
+	if done.changes(former) {
 		x.update(&done, now)
 	}
 }

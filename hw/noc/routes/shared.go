@@ -1,12 +1,14 @@
 package routes
 
+import "math/bits"
+
 // Invariant of this file: a route reads the same, hop by hop, however it is stored. Routes that end
 // alike share their ends, and routes that begin with the same hop share that. So a table has as
 // many hops as there are ways to each destination, and not as many as pairs of nodes need.
 
 // Shared finds stored ends again. The zero Shared is empty.
 type Shared struct {
-	index []uint32 // by hash of a hop and of what follows it: where in Table.Hops; 0: free; a power of two of them
+	index []uint32 // by hash of a hop and of what follows it: where in Table.Hops; 0: free
 	used  int
 }
 
@@ -43,19 +45,23 @@ func (t *Table) shared(s *Shared, h Hop, next uint32) uint32 {
 
 // probe returns the entry of a hop and of what follows it, or the free one where it belongs.
 func (s *Shared) probe(t *Table, h, behind Hop) *uint32 {
-	mask := uint64(len(s.index) - 1)
 	k := (uint64(h)<<32 | uint64(behind)) * 0x9e3779b97f4a7c15
-	for k ^= k >> 32; ; k++ {
-		if at := &s.index[k&mask]; *at == 0 || t.Hops[*at] == h && t.Hops[*at+1] == behind {
+	k = (k ^ k>>32) * 0x9e3779b97f4a7c15 // the upper bits depend on all
+	i, _ := bits.Mul64(k, uint64(len(s.index)))
+	for {
+		if at := &s.index[i]; *at == 0 || t.Hops[*at] == h && t.Hops[*at+1] == behind {
 			return at
+		}
+		if i++; i == uint64(len(s.index)) {
+			i = 0
 		}
 	}
 }
 
-// rehash makes the index twice as large.
+// rehash makes the index a quarter larger: it can take tens of MiB.
 func (t *Table) rehash(s *Shared) {
 	old := s.index
-	s.index = make([]uint32, max(256, 2*len(old)))
+	s.index = make([]uint32, max(256, len(old)+len(old)/4))
 	for _, at := range old {
 		if at != 0 {
 			*s.probe(t, t.Hops[at], t.Hops[at+1]) = at

@@ -29,13 +29,8 @@ func ringTable(t *testing.T, name, algorithm string, ranks int, sets []string) s
 		t.Fatal(err)
 	}
 	fastest := map[unit.Bytes]unit.Time{}
-	var sizes []unit.Bytes
 	for _, r := range sweep.Rows {
-		was, ok := fastest[r.Size]
-		if !ok {
-			sizes = append(sizes, r.Size)
-		}
-		if !ok || r.OutOfPlace.Time < was {
+		if was, ok := fastest[r.Size]; !ok || r.OutOfPlace.Time < was {
 			fastest[r.Size] = r.OutOfPlace.Time
 		}
 	}

@@ -38,7 +38,7 @@ func TestSlots(t *testing.T) {
 			h.send(0, 3)
 			h.useSlot(1, 3, s)
 		}, []string{"slot store send"}},
-		{"used after the credit, and never sent again", func(h *account) {
+		{"used after the credit, and slot never used again", func(h *account) {
 			h.send(0, 3)
 			s := h.recv(1, 3)
 			h.credit(1, 3, s)

@@ -70,7 +70,7 @@ func (r *rank) living(open []*rank) []int {
 	return slices.Compact(ranks)
 }
 
-// stuckGrid returns the grid whose programs a stream waits for, or nil.
+// stuckGrid returns the grid whose programs a stream waits for, and whether there is one.
 func (s *stream) stuckGrid() (g fault.Grid, ok bool) {
 	if s.op == nil || s.op.Kind != launch.StreamLaunch || s.grid.started == 0 {
 		return g, false

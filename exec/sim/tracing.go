@@ -91,7 +91,7 @@ func (e *Executor) showClasses(ctx context.Context, l *launch.Launch) ([]bool, e
 	o.Parts = false
 	p, err := program.RecordLaunch(ctx, l, o)
 	if ctx.Err() != nil {
-		return nil, err
+		return nil, ctx.Err()
 	}
 	if err != nil { // if a kernel fails, the run reports the fault
 		for i := range min(trace.Some, len(shown)) {

@@ -24,6 +24,9 @@ func Topology(w io.Writer, d *draw.Drawing) error {
 		for _, line := range draw.Sketch(s) {
 			b.WriteString("  " + strings.TrimRight(line, " ") + "\n")
 		}
+		if s.Switches != nil {
+			fmt.Fprintf(&b, "  %s\n", s.Switches.Text())
+		}
 	}
 	links := linksOf(d)
 	memories := Table{Head: []string{"memory", ">each", ">number", ">in all", ">GB/s each", ">access"}}

@@ -34,6 +34,8 @@ var drawings = []struct {
 	{"torus", "ahbm-6sip-torus", nil},
 	{"levels", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1",
 		"system.levels=[{name: host, network: switch, count: 4, link: {bw_gbs: 250}}, {name: rail, network: fat_tree, count: 8, fat_tree: {radix: 4}, link: {bw_gbs: 50}}]"}},
+	{"reducing", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1",
+		"system.levels=[{name: host, network: switch, count: 4, link: {bw_gbs: 250}, switch: {multicast: true, reduce: {types: [f16, f32], bw_gbs: 200, latency_ns: 250}}}, {name: rail, network: fat_tree, count: 4, fat_tree: {radix: 4}, link: {bw_gbs: 50}, switch: {multicast: true}}]"}},
 	{"dragonfly", "", []string{"sip.cube_mesh.w=1", "sip.cube_mesh.h=1",
 		"system.levels=[{network: dragonfly, count: 12, dragonfly: {routers: 2, per_router: 2}, link: {bw_gbs: 50}}]"}},
 }

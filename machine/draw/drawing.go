@@ -71,6 +71,8 @@ type Stage struct {
 	Nodes   []Node  `json:"nodes"`   // members first, in their order
 	Joins   []Joint `json:"joins"`
 
+	Switches *Switches `json:"switches,omitempty"` // what its switches do besides passing messages on; nil: nothing
+
 	Look machine.Look `json:"-"`
 }
 

@@ -139,3 +139,32 @@ func TestDrawRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestSwitches: a drawing has what the switches of a level do, and nothing of switches that pass
+// messages on only.
+func TestSwitches(t *testing.T) {
+	for _, tt := range []struct {
+		sets []string
+		want string
+	}{
+		{nil, ""},
+		{[]string{"system.switch.overhead_ns=5"}, ""},
+		{[]string{"system.switch.multicast=true"}, "each switch copies (multicast) at the rate of the link"},
+		{[]string{"system.switch.reduce.types=[f16]", "system.switch.reduce.latency_ns=7"},
+			"each switch reduces f16 at the rate of the link, a result after 7 ns"},
+		{[]string{"system.switch.multicast=true", "system.switch.reduce.types=[bf16, f32]", "system.switch.reduce.bw_gbs=3"},
+			"each switch copies (multicast), reduces bf16, f32 at 3 GB/s, a result after 0 ns"},
+	} {
+		d, err := Of("", append([]string{"system.sips.topology=switch"}, tt.sets...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if s := d.Stages[0].Switches; s != nil {
+			got = s.Text()
+		}
+		if got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.sets, got, tt.want)
+		}
+	}
+}

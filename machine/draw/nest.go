@@ -98,6 +98,8 @@ func (d *Drawing) drawPlan(to *scene.Picture, stage int, p *plan, color scene.Co
 			label(to, box, memberFill, d.nameOf(stage, n))
 		case node.Kind == "IO chiplet":
 			label(to, box, chipletFill, node.Name)
+		case node.Kind == "switch" && p.stage.Switches != nil:
+			label(to, box, activeFill, node.Name)
 		default:
 			label(to, box, switchFill, node.Name)
 		}

@@ -19,6 +19,8 @@ const (
 	boxWide   = 36.0 // a member that is not drawn in detail
 	boxHigh   = 22.0
 	leastWide = 240.0 // of a picture
+
+	switchText = 200.0 // what switches do, in a line of the head of a network
 )
 
 // The fills of boxes, from outside in, and of their parts.
@@ -27,6 +29,7 @@ const (
 	groupFill   scene.Color = 0xf7f7f7
 	memberFill  scene.Color = 0xe3edf6
 	switchFill  scene.Color = 0xf6e3d3
+	activeFill  scene.Color = 0xf2b98f // a switch that copies or reduces
 	routerFill  scene.Color = 0xbdbdbd
 	peFill      scene.Color = 0xd3ecdf
 	memoryFill  scene.Color = 0xf6efc8
@@ -133,11 +136,13 @@ func (d *Drawing) device(last int) block {
 	return b
 }
 
-// head is the text above a network: its title, and a line for each kind of its links.
+// head is the text above a network: its title, a line for each kind of its links, and what its
+// switches do.
 type head struct {
-	title string
-	links []string
-	color scene.Color
+	title    string
+	links    []string
+	switches []string
+	color    scene.Color
 }
 
 func (h *head) size() (wide, high float64) {
@@ -145,7 +150,10 @@ func (h *head) size() (wide, high float64) {
 	for _, l := range h.links {
 		wide = max(wide, 18+scene.TextWidth(l, smallSize))
 	}
-	return wide, textSize + 3 + float64(len(h.links))*(smallSize+2.5)
+	for _, l := range h.switches {
+		wide = max(wide, 18+scene.TextWidth(l, smallSize))
+	}
+	return wide, textSize + 3 + float64(len(h.links)+len(h.switches))*(smallSize+2.5)
 }
 
 func (h *head) draw(p *scene.Picture, x, y float64) {
@@ -154,6 +162,14 @@ func (h *head) draw(p *scene.Picture, x, y float64) {
 	for _, l := range h.links {
 		y += smallSize + 2.5
 		p.Add(scene.Path{Points: []scene.Point{{X: x, Y: y - 2}, {X: x + 14, Y: y - 2}}, Stroke: scene.Stroke{Color: h.color, Width: 1}})
+		text(p, x+18, y, smallSize, l)
+	}
+	for i, l := range h.switches {
+		y += smallSize + 2.5
+		if i == 0 {
+			p.Add(scene.Rect{Box: scene.Box{MinX: x + 3, MinY: y - 5, MaxX: x + 11, MaxY: y + 1}, Fill: scene.Filled(activeFill),
+				Stroke: scene.Stroke{Color: lineInk, Width: 0.4}})
+		}
 		text(p, x+18, y, smallSize, l)
 	}
 }
@@ -202,6 +218,9 @@ func (d *Drawing) headOf(i int, s *Stage) head {
 			text += fmt.Sprintf(", %.0f %% of the line", 100*share)
 		}
 		h.links = append(h.links, text)
+	}
+	if s.Switches != nil {
+		h.switches = scene.Wrap(s.Switches.Text(), smallSize, switchText)
 	}
 	return h
 }

@@ -148,6 +148,9 @@ func (d *Drawing) level(i int, level *machine.Level, links []machine.Link) {
 		}
 	}
 	joints.into(&s, d.Kinds)
+	if slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.Kind == "switch" }) {
+		s.Switches = switchesOf(&d.topology.System().Between()[i].Switch)
+	}
 	d.Stages = append(d.Stages, s)
 }
 

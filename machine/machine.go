@@ -28,6 +28,9 @@ type LinkSpec struct {
 	Port         bool      // a memory's port: a source or a sink, without credits
 }
 
+// AnyRate is the rate of a link, with no Serial, that passes any number of bytes in 1 ps.
+const AnyRate = unit.Rate(1 << 60)
+
 // Hop is one link of a route and the virtual channel used on it.
 type Hop struct {
 	Link    LinkID

@@ -24,11 +24,10 @@ type Multimem struct {
 type Joint struct {
 	Hub      NodeID
 	Switch   conf.Switch
-	Rate     unit.Rate // of a link that leads down from it
-	Above    int32     // the switch above; -1 at the root
-	Below    []int32   // the switches below
-	Members  []int32   // the members with a link to it
-	Up, Down Hop       // the links to and from the switch above
+	Above    int32   // the switch above; -1 at the root
+	Below    []int32 // the switches below
+	Members  []int32 // the members with a link to it
+	Up, Down Hop     // the links to and from the switch above
 	name     string
 }
 
@@ -74,7 +73,7 @@ func (m *Machine) oneSwitch(pes []int32) (found Joint, err error) {
 func (m *Machine) joint(to LinkID) Joint {
 	l := m.Link(to)
 	s := m.outside.stand(m.place(l.To).index + m.sips)
-	return Joint{Hub: l.To, Above: -1, Rate: l.Rate, Switch: m.topology.System().Between()[s.level].Switch,
+	return Joint{Hub: l.To, Above: -1, Switch: m.topology.System().Between()[s.level].Switch,
 		name: switchName(m.NodeName(l.To))}
 }
 
@@ -261,7 +260,6 @@ func (m *Machine) grow(x *Multimem, w *web, root NodeID, firsts []LinkID) {
 			j.Above = add(above)
 			down := w.to[[2]NodeID{above, hub}]
 			j.Up.Link, j.Down.Link = w.to[[2]NodeID{hub, above}], down
-			x.Joints[j.Above].Rate = m.Link(down).Rate
 		}
 		n := int32(len(x.Joints))
 		number[hub] = n
@@ -274,11 +272,10 @@ func (m *Machine) grow(x *Multimem, w *web, root NodeID, firsts []LinkID) {
 		return n
 	}
 	for member, link := range firsts {
-		l := m.Link(link)
-		n := add(l.To)
+		n := add(m.Link(link).To)
 		x.At = append(x.At, n)
 		j := &x.Joints[n]
-		j.Members, j.Rate = append(j.Members, int32(member)), l.Rate
+		j.Members = append(j.Members, int32(member))
 	}
 }
 
@@ -323,14 +320,14 @@ func (m *Machine) CanMultimem(pes []int32) error {
 	return nil
 }
 
-// Wire returns how many bytes of a link's time so much data takes that the switch copies or
-// combines.
-func (j *Joint) Wire(bytes int64) int64 {
+// Wire returns how many bytes of the slowest link of a path so much data takes that the switch
+// copies or combines. A path of AnyRate takes no time for them.
+func (j *Joint) Wire(bytes int64, slowest unit.Rate) int64 {
 	own := j.Switch.Reduce.BW
-	if own <= 0 || own >= j.Rate {
+	if own <= 0 || own >= slowest || slowest == AnyRate {
 		return bytes
 	}
-	hi, lo := bits.Mul64(uint64(bytes), uint64(j.Rate))
+	hi, lo := bits.Mul64(uint64(bytes), uint64(slowest))
 	wire, rest := bits.Div64(hi, lo, uint64(own)) // rates differ by less than 2^32
 	if rest > 0 {
 		wire++

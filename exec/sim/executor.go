@@ -71,7 +71,7 @@ type Executor struct {
 	pairTimes []pairTimes          // by their numbers
 	hops      []machine.Hop        // found last
 	groups    map[string]*group
-	hubRoutes map[hubRoute]noc.Route
+	hubRoutes map[hubRoute]hubPath
 	run       *run
 	replaying *replay.Replay
 	traceAt   int       // see trace.Sorter.Kept

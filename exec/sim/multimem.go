@@ -127,8 +127,14 @@ func (r *rank) unsupported(in *tl.Instr, err error) {
 	tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: "what multimem needs: " + err.Error()})
 }
 
+// hubPath is such a part, and the rate of its slowest link.
+type hubPath struct {
+	noc.Route
+	slowest unit.Rate
+}
+
 // hubRoute returns, and caches, the route between a node of a member and its switch.
-func (e *Executor) hubRoute(g *group, kind hubKind, node machine.NodeID, member int) noc.Route {
+func (e *Executor) hubRoute(g *group, kind hubKind, node machine.NodeID, member int) hubPath {
 	return e.keptRoute(hubRoute{node, g.Joints[g.At[member]].Hub, kind}, func() []machine.Hop {
 		if kind == toHub {
 			return e.m.RouteUp(nil, g.Multimem, member, node)
@@ -138,7 +144,7 @@ func (e *Executor) hubRoute(g *group, kind hubKind, node machine.NodeID, member 
 }
 
 // linkRoute returns, and caches, the route between a switch and the one above it.
-func (e *Executor) linkRoute(g *group, kind hubKind, joint int32) noc.Route {
+func (e *Executor) linkRoute(g *group, kind hubKind, joint int32) hubPath {
 	j := &g.Joints[joint]
 	return e.keptRoute(hubRoute{j.Hub, g.Joints[j.Above].Hub, kind}, func() []machine.Hop {
 		if kind == toHub {
@@ -148,13 +154,14 @@ func (e *Executor) linkRoute(g *group, kind hubKind, joint int32) noc.Route {
 	})
 }
 
-func (e *Executor) keptRoute(key hubRoute, hops func() []machine.Hop) noc.Route {
+func (e *Executor) keptRoute(key hubRoute, hops func() []machine.Hop) hubPath {
 	if known, ok := e.hubRoutes[key]; ok {
 		return known
 	}
-	found := e.net.AddPath(hops())
+	found := hubPath{Route: e.net.AddPath(hops())}
+	_, found.slowest = e.net.Latency(found.Route)
 	if e.hubRoutes == nil {
-		e.hubRoutes = map[hubRoute]noc.Route{}
+		e.hubRoutes = map[hubRoute]hubPath{}
 	}
 	e.hubRoutes[key] = found
 	return found
@@ -258,7 +265,7 @@ func (r *rank) askAll(m *multi) {
 		j := &m.group.Joints[i/m.missing]
 		m.coming[i] = int32(len(j.Below) + len(j.Members))
 	}
-	route := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), m.member)
+	route := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), m.member).Route
 	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, m.t.kind == aGroupBoth)
 	id := r.flyMulti(m)
 	user := x.xfers.Put(&transfer{kind: aGroupAsk, rank: r.id, cell: tl.None, slot: -1, side: id, seq: uint32(m.group.At[m.member])})
@@ -309,7 +316,7 @@ func (r *rank) multicast(in *tl.Instr) {
 	}
 	r.lend(in.A, &m.t)
 	r.leaving(&m)
-	route := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), m.member)
+	path := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), m.member)
 	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, true)
 	parts := m.parts(r)
 	id := r.flyMulti(&m)
@@ -319,15 +326,17 @@ func (r *rank) multicast(in *tl.Instr) {
 		if k == parts-1 {
 			t.slot, t.rx = m.t.slot, m.t.rx
 		}
-		r.begin(start, route, noc.Compute, m.wire(r, k, m.group.At[m.member]), x.xfers.Put(&t), r.nextKey(des.Arrive, seqProgram))
+		bytes := m.wire(r, k, m.group.At[m.member], path)
+		r.begin(start, path.Route, noc.Compute, bytes, x.xfers.Put(&t), r.nextKey(des.Arrive, seqProgram))
 	}
 	r.inSequence(m.peers)
 }
 
-// wire returns the bytes that a part takes on a link below a switch, with the protocol's flags.
-func (m *multi) wire(r *rank, part int, joint int32) int64 {
+// wire returns the bytes that a part takes on a path to or from a switch, with the protocol's
+// flags.
+func (m *multi) wire(r *rank, part int, joint int32, path hubPath) int64 {
 	_, n := m.part(r, part)
-	return m.group.Joints[joint].Wire(r.run.ring.Protocol.Wire(int64(n) * int64(m.t.typ.Size())))
+	return m.group.Joints[joint].Wire(r.run.ring.Protocol.Wire(int64(n)*int64(m.t.typ.Size())), path.slowest)
 }
 
 // deliveredMulti: a part of a load or store of several copies has arrived at a switch, or from one.
@@ -342,21 +351,21 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 		joint := int32(t.seq)
 		j := &m.group.Joints[joint]
 		if t.kind == aGroupAsk && j.Above >= 0 {
-			r.beginPart(now, e.linkRoute(m.group, toHub, joint), request, aGroupAsk, t.side, 0, j.Above)
+			r.beginPart(now, e.linkRoute(m.group, toHub, joint).Route, request, aGroupAsk, t.side, 0, j.Above)
 			return
 		}
 		for _, below := range j.Below {
-			r.beginPart(now, e.linkRoute(m.group, fromHub, below), request, aGroupSpread, t.side, 0, below)
+			r.beginPart(now, e.linkRoute(m.group, fromHub, below).Route, request, aGroupSpread, t.side, 0, below)
 		}
 		for _, member := range j.Members {
 			route := e.hubRoute(m.group, askHub, e.m.HBM(int(m.group.pes[member])), int(member))
-			r.beginPart(now, route, request, aGroupRequest, t.side, 0, member)
+			r.beginPart(now, route.Route, request, aGroupRequest, t.side, 0, member)
 		}
 	case aGroupRequest:
-		route := e.hubRoute(m.group, toHub, e.m.HBM(int(m.group.pes[t.seq])), int(t.seq))
+		path := e.hubRoute(m.group, toHub, e.m.HBM(int(m.group.pes[t.seq])), int(t.seq))
 		joint := m.group.At[t.seq]
 		for k := range m.parts(r) {
-			r.beginPart(now, route, m.wire(r, k, joint), aGroupRead, t.side, k, joint)
+			r.beginData(now, path, m, aGroupRead, t.side, k, joint, joint)
 		}
 	case aGroupRead:
 		x.combines(r, t.side, int32(t.seq), part, now)
@@ -369,7 +378,7 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 	case aGroupWrite:
 		if j := int32(t.seq); m.group.Joints[j].Above >= 0 {
 			above := m.group.Joints[j].Above
-			r.beginPart(now, e.linkRoute(m.group, toHub, j), m.wire(r, part, above), aGroupWrite, t.side, part, above)
+			r.beginData(now, e.linkRoute(m.group, toHub, j), m, aGroupWrite, t.side, part, above, above)
 			return
 		}
 		x.spreads(r, t.side, int32(t.seq), part, now)
@@ -403,7 +412,7 @@ func (x *run) combines(r *rank, id uint32, joint int32, part int, now unit.Time)
 	}
 	switch {
 	case j.Above >= 0:
-		r.beginPart(now+late, x.e.linkRoute(m.group, toHub, joint), m.wire(r, part, j.Above), aGroupRead, id, part, j.Above)
+		r.beginData(now+late, x.e.linkRoute(m.group, toHub, joint), m, aGroupRead, id, part, j.Above, j.Above)
 	case m.t.kind == aGroupBoth:
 		x.spreads(r, id, joint, part, now+late)
 	default:
@@ -416,14 +425,14 @@ func (x *run) sendsBack(r *rank, id uint32, joint int32, part int, at unit.Time)
 	m := x.multis.At(id)
 	next := m.group.At[m.member]
 	if next == joint {
-		route := x.e.hubRoute(m.group, fromHub, x.e.m.PE(int(r.seat)), m.member)
-		r.beginPart(at, route, m.wire(r, part, joint), aGroupSum, id, part, 0)
+		path := x.e.hubRoute(m.group, fromHub, x.e.m.PE(int(r.seat)), m.member)
+		r.beginData(at, path, m, aGroupSum, id, part, joint, 0)
 		return
 	}
 	for m.group.Joints[next].Above != joint {
 		next = m.group.Joints[next].Above
 	}
-	r.beginPart(at, x.e.linkRoute(m.group, fromHub, next), m.wire(r, part, joint), aGroupResult, id, part, next)
+	r.beginData(at, x.e.linkRoute(m.group, fromHub, next), m, aGroupResult, id, part, joint, next)
 }
 
 // spreads sends copies of a part to all that are below a switch.
@@ -431,11 +440,11 @@ func (x *run) spreads(r *rank, id uint32, joint int32, part int, at unit.Time) {
 	m := x.multis.At(id)
 	j := &m.group.Joints[joint]
 	for _, below := range j.Below {
-		r.beginPart(at, x.e.linkRoute(m.group, fromHub, below), m.wire(r, part, joint), aGroupForward, id, part, below)
+		r.beginData(at, x.e.linkRoute(m.group, fromHub, below), m, aGroupForward, id, part, joint, below)
 	}
 	for _, member := range j.Members {
-		route := x.e.hubRoute(m.group, fromHub, x.e.m.HBM(int(m.group.pes[member])), int(member))
-		r.beginPart(at, route, m.wire(r, part, joint), aGroupCopy, id, part, member)
+		path := x.e.hubRoute(m.group, fromHub, x.e.m.HBM(int(m.group.pes[member])), int(member))
+		r.beginData(at, path, m, aGroupCopy, id, part, joint, member)
 	}
 }
 
@@ -466,6 +475,12 @@ func (x *run) copied(r *rank, id uint32, member, part int, now unit.Time) {
 	if m.left--; m.left == 0 {
 		x.doneMulti(r, id, now)
 	}
+}
+
+// beginData starts a part of the data between a switch and what is next to it, which is numbered
+// to.
+func (r *rank) beginData(at unit.Time, path hubPath, m *multi, kind transferKind, id uint32, part int, joint, to int32) {
+	r.beginPart(at, path.Route, m.wire(r, part, joint, path), kind, id, part, to)
 }
 
 // beginPart starts a part on its way to a switch, numbered to, or to a member.

@@ -21,6 +21,8 @@ type route struct {
 	hops []machine.LinkID
 	head unit.Time // that the first byte needs
 	late unit.Time // from the arrival of a message until it is seen
+
+	slowest unit.Rate // of the links of a part to or from a switch
 }
 
 func newLinks(m *machine.Machine, model *Model) *links {

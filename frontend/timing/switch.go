@@ -82,6 +82,9 @@ func (l *links) cut(r *route, at machine.NodeID) (before, behind *route) {
 		s := l.machine.Spec(id)
 		part.hops = append(part.hops, id)
 		part.head += s.Router + s.Wire
+		if part.slowest == 0 || s.Rate < part.slowest {
+			part.slowest = s.Rate
+		}
 		if l.machine.Link(id).To == at {
 			part = behind
 		}
@@ -149,7 +152,7 @@ func (r *run) through(own int, s *plan.Step, bytes int64, at unit.Time) unit.Tim
 		return at
 	}
 	root := &m.multimem.Joints[0]
-	bytes = root.Wire(bytes)
+	send := func(p *route, at unit.Time) unit.Time { return r.links.send(p, root.Wire(bytes, p.slowest), at) }
 	end := at
 	if len(s.Src) > 1 {
 		late := root.Switch.Reduce.Latency // from when all are there until the sum leaves
@@ -160,20 +163,20 @@ func (r *run) through(own int, s *plan.Step, bytes int64, at unit.Time) unit.Tim
 				rank = span.Rank
 			}
 			head = max(head, at+m.up[rank].head+late)
-			tail = max(tail, r.links.send(m.up[rank], bytes, at)+late)
+			tail = max(tail, send(m.up[rank], at)+late)
 		}
-		end = max(r.links.send(m.down[own], bytes, head), tail+m.down[own].head)
+		end = max(send(m.down[own], head), tail+m.down[own].head)
 		at = head + m.down[own].head
 	}
 	if len(s.Dst) > 1 {
-		tail := max(r.links.send(m.up[own], bytes, at), end+m.up[own].head)
+		tail := max(send(m.up[own], at), end+m.up[own].head)
 		at += m.up[own].head
 		for _, span := range s.Dst {
 			rank := own
 			if span.Rank != plan.None {
 				rank = span.Rank
 			}
-			end = max(end, r.links.send(m.down[rank], bytes, at), tail+m.down[rank].head)
+			end = max(end, send(m.down[rank], at), tail+m.down[rank].head)
 		}
 	}
 	return end

@@ -289,13 +289,10 @@ func (r *Report) links(class string) []Change {
 			s.Rate *= 2
 			s.Serial = s.Rate.Serial()
 		}),
-		change("of any rate", func(s *machine.LinkSpec) { s.Rate, s.Serial = anyRate, unit.Serial{} }),
+		change("of any rate", func(s *machine.LinkSpec) { s.Rate, s.Serial = machine.AnyRate, unit.Serial{} }),
 	}
 	if latency {
 		all = append(all, change("without latency", func(s *machine.LinkSpec) { s.Router, s.Wire = 0, 0 }))
 	}
 	return all
 }
-
-// anyRate is so high that bytes take 1 ps.
-const anyRate = unit.Rate(1 << 60)

@@ -109,7 +109,7 @@ func (a *auto) choose(cc collective.Call) (*Plan, error) {
 				p.Algorithm.Collective, a.collective)
 		}
 		if err == nil && cc.Elems > 0 {
-			err = p.ask("Check", func() error { return p.Algorithm.Refuses(cc) })
+			err = p.ask("Check", func() error { return p.Refuses(cc) })
 		}
 		if err == nil {
 			return p, nil

@@ -174,7 +174,7 @@ func (c *Context) group(p *Plan, what *collective.Collective, a *arguments, cc c
 	group.Args.ChunkBytes, group.Args.LatencyBytes = int64(p.Config.ChunkSize), p.LatencyBytes
 	group.Args.Channels = c.cfg.Machine.Topology().Software().Channels.Count
 	group.Args.Levels = levels(c.cfg.Machine, cg.PEs)
-	if err := p.ask("Check", func() error { return p.Algorithm.Refuses(cc) }); err != nil {
+	if err := p.ask("Check", func() error { return p.Refuses(cc) }); err != nil {
 		return cg, group, fmt.Errorf("algorithm %s: %w", p.Name, err)
 	}
 	if !a.hasInt && p.Algorithm.KernelArgs != nil {

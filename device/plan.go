@@ -39,7 +39,8 @@ type Plan struct {
 
 	Tuned []string // settings that auto chose with it, over those that are configured, each KEY=VALUE
 
-	auto *auto // chooses for each call; nil: this plan performs all
+	machine *machine.Machine
+	auto    *auto // chooses for each call; nil: this plan performs all
 }
 
 // PerSIP reports whether a rank is a SIP.
@@ -75,7 +76,7 @@ func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan,
 	if err := c.needs(cfg.Name, choice.Algorithm, choice.Algorithm.Window != nil); err != nil {
 		return nil, err
 	}
-	p := &Plan{Name: cfg.Name, Algorithm: choice.Algorithm, Topology: choice.Topology, Config: cfg}
+	p := &Plan{Name: cfg.Name, Algorithm: choice.Algorithm, Topology: choice.Topology, Config: cfg, machine: c.cfg.Machine}
 	asked, pes := c.cfg.World, c.cfg.PEs
 	for _, o := range options {
 		if o.World != 0 {

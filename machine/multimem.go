@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"kernbench/conf"
 	"kernbench/unit"
@@ -298,7 +299,7 @@ func (x *Multimem) Reduces(typ string) error {
 		case len(types) == 0:
 			return fmt.Errorf("the %s does not reduce (switch.reduce.types)", j.name)
 		case typ != "" && !slices.Contains(types, typ):
-			return fmt.Errorf("the %s does not reduce %s (switch.reduce.types)", j.name, typ)
+			return fmt.Errorf("the %s reduces %s only (switch.reduce.types)", j.name, strings.Join(types, ", "))
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func TestMultimemLacks(t *testing.T) {
 		{nil, "the switch does not copy (switch.multicast)", "the switch does not reduce (switch.reduce.types)"},
 		{[]string{"system.switch.multicast=true"}, "", "the switch does not reduce (switch.reduce.types)"},
 		{[]string{"system.switch.reduce.types=[f16]"}, "the switch does not copy (switch.multicast)",
-			"the switch does not reduce f32 (switch.reduce.types)"},
+			"the switch reduces f16 only (switch.reduce.types)"},
 		{[]string{"system.switch.multicast=true", "system.switch.reduce.types=[f16, f32]"}, "", ""},
 	} {
 		x, err := mustBuild(t, onSwitch(test.sets...)...).Multimem([]int32{0, 1})

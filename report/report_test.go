@@ -147,6 +147,10 @@ func TestGoldenTests(t *testing.T) {
 		{Algorithm: "mesh", World: 2, Skipped: "mesh_2d of 2 ranks: 2 is not a square"},
 		{Algorithm: "mesh", World: 4, Cases: 51, OK: 51, WallTime: 3 * time.Millisecond},
 		{Algorithm: "mesh", World: 16, Skipped: "the machine has 8 PEs"},
+		{Algorithm: "nvls", World: 4, Cases: 9, OK: 9, LeftOut: []suite.LeftOut{
+			{Types: []dtype.Type{dtype.F16, dtype.BF16}, Reason: "the switch reduces f32 only (switch.reduce.types)"}}},
+		{Algorithm: "nvls", World: 8, Skipped: "none of the types", LeftOut: []suite.LeftOut{
+			{Types: []dtype.Type{dtype.I64}, Reason: "x"}}},
 		{Algorithm: "ring", World: 2, Cases: 51, OK: 51, WallTime: 2 * time.Millisecond},
 		{Algorithm: "ring", World: 4, Cases: 51, OK: 48, Failed: 3, First: "7 × f16, sum: deadlock: 4 of 4\n  cycle: 0 -> 1",
 			Command: "kernbench run --algorithm ring --ranks 4", WallTime: 1500 * time.Microsecond},

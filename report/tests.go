@@ -44,6 +44,7 @@ func Tests(w io.Writer, sum *suite.Summary) error {
 		return err
 	}
 	testSkips(&b, sum)
+	typesLeftOut(&b, sum)
 	var took time.Duration
 	for i := range sum.Rows {
 		r := &sum.Rows[i]
@@ -90,6 +91,30 @@ func testSkips(w io.Writer, sum *suite.Summary) {
 		}
 		reported = append(reported, r.Algorithm)
 		fmt.Fprintf(w, "- %s cannot have %d ranks: %s\n", r.Algorithm, r.World, cmp.Or(indent(r.Skipped), "no element count suits it"))
+	}
+}
+
+// typesLeftOut prints which types were not tested, once for each algorithm and reason.
+func typesLeftOut(w io.Writer, sum *suite.Summary) {
+	var printed []string
+	for i := range sum.Rows {
+		if sum.Rows[i].Cases == 0 {
+			continue // its reason is printed
+		}
+		for _, o := range sum.Rows[i].LeftOut {
+			var types []string
+			for _, t := range o.Types {
+				types = append(types, t.String())
+			}
+			line := fmt.Sprintf("- %s leaves out %s: %s\n", sum.Rows[i].Algorithm, strings.Join(types, ", "), o.Reason)
+			if slices.Contains(printed, line) {
+				continue
+			}
+			if printed = append(printed, line); len(printed) == 1 {
+				fmt.Fprintln(w)
+			}
+			fmt.Fprint(w, line)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package mock
 
 import (
+	"fmt"
+
 	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/record/oplog"
@@ -14,7 +16,8 @@ func (r *rank) multimem(in *tl.Instr) {
 	}
 	reduces, copies := in.Op != tl.OpMulticast, in.Op != tl.OpLoadReduce
 	if err := r.run.opts.Multimem(in.Side.PEs(), in.Type, reduces, copies); err != nil {
-		tl.Drive(r.kernel).Fail(&fault.Unsupported{Place: tl.Drive(r.kernel).Place(in.Call()), What: "what multimem needs: " + err.Error()})
+		what := fmt.Sprintf("what multimem of %v needs: %v", in.Type, err)
+		tl.Drive(r.kernel).Fail(&fault.Unsupported{Place: tl.Drive(r.kernel).Place(in.Call()), What: what})
 	}
 }
 

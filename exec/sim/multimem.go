@@ -124,7 +124,8 @@ func (e *Executor) group(pes []int32) (*group, error) {
 }
 
 func (r *rank) unsupported(in *tl.Instr, err error) {
-	tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: "what multimem needs: " + err.Error()})
+	what := fmt.Sprintf("what multimem of %v needs: %v", in.Type, err)
+	tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: what})
 }
 
 // hubPath is such a part, and the rate of its slowest link.

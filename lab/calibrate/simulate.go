@@ -103,7 +103,7 @@ func (c *calibration) simulate(ctx context.Context, values []float64, programs [
 			}
 			call := c.call
 			call.Elems = n
-			if sweep.Refusal(t.Plan.Algorithm, call) != nil {
+			if sweep.Refusal(t.Plan, call) != nil {
 				c.memo[key] = 0
 				continue
 			}

@@ -202,7 +202,7 @@ func (p *perfPlan) choose(ctx context.Context, row *algorithm.TuningRow, c colle
 			}
 			ready[key] = t
 		}
-		if err := sweep.Refusal(t.Plan.Algorithm, c); err == nil {
+		if err := sweep.Refusal(t.Plan, c); err == nil {
 			return t, with, nil
 		} else {
 			refusals = append(refusals, err.Error())

@@ -3,10 +3,12 @@ package perf_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"kernbench/algorithm"
+	"kernbench/dtype"
 	"kernbench/internal/exhaustive"
 	"kernbench/lab/perf"
 	"kernbench/lab/run"
@@ -174,5 +176,24 @@ func TestAutoExtrapolatesFromItsLargestSizes(t *testing.T) {
 	s.Vary = []sweep.Variation{{Key: "protocol", Values: []string{last.Protocol}}}
 	if want := measured(t, s).Rows[0].InPlace.Time; math.Abs(float64(last.InPlace.Time)/float64(want)-1) > 0.2 {
 		t.Errorf("%s %s: %v, simulated %v", last.Algorithm, last.Protocol, last.InPlace.Time, want)
+	}
+}
+
+// TestSwitchesThatReduceOtherTypes: a sweep over all leaves out what reduces in switches that do
+// not reduce the type, with the reason.
+func TestSwitchesThatReduceOtherTypes(t *testing.T) {
+	s := perfOf("all_reduce", 8)
+	s.Base.Topology, s.Base.Sets, s.Check, s.Min, s.Max = "dgx-h100", []string{"system.switch.reduce.types=[f32]"}, false,
+		unit.KiB, unit.KiB
+	s.Types, s.AllAlgorithms, s.Algorithms = []dtype.Type{dtype.F16}, true, nil
+	w := measured(t, s)
+	for _, r := range w.Rows {
+		if strings.HasPrefix(r.Algorithm, "nvls_") {
+			t.Errorf("%s is measured", r.Algorithm)
+		}
+	}
+	const note = "left out at 1 KiB: 8 ranks of f16: the switch reduces f32 only (switch.reduce.types): use f32,"
+	if !slices.ContainsFunc(w.Notes, func(n string) bool { return strings.Contains(n, "nvls_allreduce") && strings.Contains(n, note) }) {
+		t.Errorf("no note has %q: %q", note, w.Notes)
 	}
 }

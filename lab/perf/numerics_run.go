@@ -115,7 +115,7 @@ func chunkings(j *sweep.Case, plan *device.Plan) []Chunking {
 	for _, less := range []Chunking{{Name: "count/2", Elements: n / 2}, {Name: "count-1", Elements: n - 1}} {
 		c := j.Call
 		c.Elems = less.Elements
-		if c.Elems > 0 && sweep.Refusal(plan.Algorithm, c) == nil && j.What.Check(c) == nil {
+		if c.Elems > 0 && sweep.Refusal(plan, c) == nil && j.What.Check(c) == nil {
 			less.Settings = []sweep.Setting{}
 			all = append(all, less)
 		}

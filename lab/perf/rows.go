@@ -120,7 +120,7 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 	if p.sweep.Timed {
 		row.Launch = t.Plan.Start
 	}
-	refused := sweep.Refusal(t.Plan.Algorithm, c)
+	refused := sweep.Refusal(t.Plan, c)
 	if refused != nil && p.sweep.All {
 		p.refused.add(sweep.Named(row.Algorithm, row.Settings), refused.Error(), row.Size.String())
 		return nil

@@ -104,7 +104,7 @@ func (l *Loaded) once(ctx context.Context, what *collective.Collective, name str
 	call := collective.Call{World: len(c.Ranks), Type: dtype.F32}
 	least := sweep.Parts(what, call) * unit.Bytes(call.Type.Size())
 	_, call.Elems = sweep.Counts(what, call, max((unit.Bytes(c.Bytes)+least-1)/least, 1)*least)
-	if err := sweep.Refusal(t.Plan.Algorithm, call); err != nil {
+	if err := sweep.Refusal(t.Plan, call); err != nil {
 		return 0, err
 	}
 	inPlace := sweep.FitsInPlace(what, call)

@@ -74,6 +74,7 @@ type Row struct {
 	OK        int           `json:"ok"`
 	Failed    int           `json:"failed"`
 	Skipped   string        `json:"skipped,omitempty"` // why nothing was run, if the algorithm or its topology does not support the size
+	LeftOut   []LeftOut     `json:"left_out,omitempty"`
 	First     string        `json:"first_failure,omitempty"`
 	Command   string        `json:"reproduce,omitempty"` // reproduces the first failure
 	WallTime  time.Duration `json:"wall_time_ns"`
@@ -81,6 +82,12 @@ type Row struct {
 	Fault   error        `json:"-"`                 // of the first failure; nil: its results were wrong
 	Spec    run.Spec     `json:"-"`                 // of the first failure
 	Repairs *run.Repairs `json:"repairs,omitempty"` // that a caller has found
+}
+
+// LeftOut is element types that are not tested on a machine, with the reason.
+type LeftOut struct {
+	Types  []dtype.Type `json:"types"`
+	Reason string       `json:"reason"`
 }
 
 // Summary counts what a test found.
@@ -163,8 +170,9 @@ type testCase struct {
 
 // cases returns all counts for sums of f16, or of the first type and operation that are tested. It
 // adds every pair of types × operations once, at the counts in turn. With Exhaustive, or with
-// Counts, they are every pair at every count. Cases that the algorithm's row rejects are left out.
-func (s *Spec) cases(a *algorithm.Algorithm, what *collective.Collective, world int) []testCase {
+// Counts, they are every pair at every count. Cases that the algorithm's row rejects are left out,
+// and those that the machine does not support.
+func (s *Spec) cases(a *algorithm.Algorithm, what *collective.Collective, world int, lacks func(testCase) bool) []testCase {
 	ops, types, counts := s.Ops, s.Types, s.counts(what, world)
 	switch {
 	case !what.Reduces:
@@ -177,6 +185,9 @@ func (s *Spec) cases(a *algorithm.Algorithm, what *collective.Collective, world 
 	}
 	ops = slices.DeleteFunc(slices.Clone(ops), func(op tl.ReduceOp) bool { return a.Ops != nil && !slices.Contains(a.Ops, op) })
 	types = slices.DeleteFunc(slices.Clone(types), func(t dtype.Type) bool { return a.Types != nil && !slices.Contains(a.Types, t) })
+	types = slices.DeleteFunc(types, func(t dtype.Type) bool {
+		return !slices.ContainsFunc(ops, func(op tl.ReduceOp) bool { return !lacks(testCase{1, t, op}) })
+	})
 	if len(ops) == 0 || len(types) == 0 {
 		return nil
 	}
@@ -200,7 +211,7 @@ func (s *Spec) cases(a *algorithm.Algorithm, what *collective.Collective, world 
 	}
 	return slices.DeleteFunc(cases, func(c testCase) bool {
 		return what.Check(collective.Call{World: world, Elems: c.n, Type: c.typ, Op: c.op}) != nil ||
-			a.Check != nil && a.Check(world, c.n) != nil
+			a.Check != nil && a.Check(world, c.n) != nil || lacks(c)
 	})
 }
 
@@ -235,8 +246,18 @@ func testRow(ctx context.Context, x *run.Job, s *Spec, name string, world int) (
 		row.Skipped = err.Error()
 		return row
 	}
-	cases := s.cases(alg, what, world)
-	if len(cases) == 0 {
+	var plan *device.Plan
+	if alg.Multimem && world > 1 {
+		if plan, err = planOf(x, name, world); err != nil {
+			row.Skipped = err.Error()
+			return row
+		}
+	}
+	cases := s.cases(alg, what, world, func(c testCase) bool { return row.leavesOut(plan, c) })
+	switch {
+	case len(cases) == 0 && row.LeftOut != nil:
+		row.Skipped = "the switches of the machine reduce none of the types that are tested: " + row.LeftOut[0].Reason
+	case len(cases) == 0:
 		row.Skipped = "it supports none of the operations, types and counts that are tested"
 	}
 	for _, c := range cases {
@@ -259,6 +280,36 @@ func testRow(ctx context.Context, x *run.Job, s *Spec, name string, world int) (
 		}
 	}
 	return row
+}
+
+// planOf makes an algorithm ready for a world.
+func planOf(x *run.Job, name string, world int) (*device.Plan, error) {
+	dev, err := x.Device()
+	if err != nil {
+		return nil, err
+	}
+	return dev.InstallIPCQ(name, device.Install{World: world})
+}
+
+// leavesOut reports whether the switches of the machine do not reduce the type of a case, and notes
+// it. A plan of nil has no switches.
+func (r *Row) leavesOut(plan *device.Plan, c testCase) bool {
+	if plan == nil {
+		return false
+	}
+	err := plan.Combines(collective.Call{World: r.World, Elems: c.n, Type: c.typ, Op: c.op})
+	if err == nil {
+		return false
+	}
+	i := slices.IndexFunc(r.LeftOut, func(o LeftOut) bool { return o.Reason == err.Error() })
+	if i < 0 {
+		i = len(r.LeftOut)
+		r.LeftOut = append(r.LeftOut, LeftOut{Reason: err.Error()})
+	}
+	if !slices.Contains(r.LeftOut[i].Types, c.typ) {
+		r.LeftOut[i].Types = append(r.LeftOut[i].Types, c.typ)
+	}
+	return true
 }
 
 // sized returns the job with a machine that has enough PEs for a world. The default machine gets

@@ -9,6 +9,8 @@ import (
 	"kernbench/lab/run"
 	"kernbench/lab/suite"
 	"kernbench/tl"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // adds is a ring that always adds, whatever the operation. Its row declares that.
@@ -61,5 +63,58 @@ func TestChosenCases(t *testing.T) {
 	}
 	if _, err := suite.Run(ctx, suite.Spec{Counts: []int{0}}); err == nil || !strings.Contains(err.Error(), "0 elements") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Types that a switch of the machine does not reduce are left out with the reason, and do not fail.
+// A run with one of them is refused on each executor before it begins.
+func TestTypesOfSwitches(t *testing.T) {
+	const only = "the switch reduces f32, i32 only (switch.reduce.types)"
+	s := suite.Spec{Algorithms: []string{"nvls_allreduce"}, Ranks: []int{1, 4}, Topology: "dgx-h100",
+		Sets: []string{"system.switch.reduce.types=[f32, i32]"}}
+	sum, err := suite.Run(ctx, s)
+	// 7 counts for one type and operation, and the other 7 pairs of 2 types × 4 operations.
+	if err != nil || !sum.OK() || sum.Rows[1].Cases != 7+2*4-1 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	left := []suite.LeftOut{{Types: []dtype.Type{dtype.F16, dtype.BF16, dtype.F64, dtype.I64}, Reason: only}}
+	if d := cmp.Diff(left, sum.Rows[1].LeftOut); d != "" || sum.Rows[0].LeftOut != nil {
+		t.Errorf("%s, %+v", d, sum.Rows[0])
+	}
+	s.Ranks, s.Types = []int{4}, []dtype.Type{dtype.F16}
+	sum, err = suite.Run(ctx, s)
+	if err != nil || sum.Cases != 0 || !strings.HasSuffix(sum.Rows[0].Skipped, only) {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	for _, x := range []string{"mock", "sim"} {
+		for _, typ := range []dtype.Type{dtype.F16, dtype.F32} {
+			for _, op := range []tl.ReduceOp{tl.Sum, tl.Prod} {
+				want := ""
+				switch {
+				case op == tl.Prod:
+					want = "algorithm nvls_allreduce: it supports the operation sum, max, min, avg, not prod"
+				case typ == dtype.F16:
+					want = "algorithm nvls_allreduce: 4 ranks of f16: " + only +
+						": use f32, i32, or an algorithm that does not reduce in switches"
+				}
+				_, err := run.Run(ctx, run.Spec{Algorithm: "nvls_allreduce", Ranks: 4, DType: typ, Op: op, Topology: s.Topology,
+					Sets: s.Sets, Executor: x, VerifyData: true})
+				if want == "" && err != nil || want != "" && (err == nil || !strings.HasSuffix(err.Error(), want)) {
+					t.Errorf("%s, %v, %v: %v, want %q", x, typ, op, err, want)
+				}
+			}
+		}
+	}
+}
+
+// Partial sums of another type than the elements are what a switch reduces.
+func TestTypesOfPartialSums(t *testing.T) {
+	sets := []string{"system.switch.reduce.types=[f32]", "defaults.accumulate=f32"}
+	for _, op := range []tl.ReduceOp{tl.Sum, tl.Max} {
+		_, err := run.Run(ctx, run.Spec{Algorithm: "nvls_allreduce", Ranks: 4, DType: dtype.F16, Op: op, Topology: "dgx-h100", Sets: sets,
+			VerifyData: true})
+		if (err != nil) != (op == tl.Max) { // which has no partial sums
+			t.Errorf("%v: %v", op, err)
+		}
 	}
 }

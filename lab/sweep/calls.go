@@ -3,8 +3,8 @@ package sweep
 import (
 	"fmt"
 
-	"kernbench/algorithm"
 	"kernbench/collective"
+	"kernbench/device"
 	"kernbench/unit"
 )
 
@@ -51,15 +51,15 @@ func Counts(what *collective.Collective, c collective.Call, size unit.Bytes) (co
 	return count, count * int(n) * c.World / most
 }
 
-// Refusal returns the reason why an algorithm cannot perform a call, or nil. A panic of the
-// algorithm's functions is a reason too.
-func Refusal(a *algorithm.Algorithm, c collective.Call) (err error) {
+// Refusal returns the reason why a plan cannot perform a call, or nil. A panic of the algorithm's
+// functions is a reason too.
+func Refusal(p *device.Plan, c collective.Call) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("its Check panicked: %v", v)
 		}
 	}()
-	return a.Refuses(c)
+	return p.Refuses(c)
 }
 
 // FitsInPlace reports whether contributions and results can share memory.

@@ -93,10 +93,10 @@ func (t *Target) LeavesApart(ctx context.Context) (bool, error) {
 // Small returns a call with few elements that an algorithm supports, or the reason why it supports
 // none.
 func (t *Target) Small() (c collective.Call, err error) {
-	c = t.Plan.Algorithm.SomeCall(t.Plan.World)
+	c = t.Plan.SomeCall()
 	for _, count := range []int{1, 2, 4, 64, 4096} {
 		_, c.Elems = Counts(t.what, c, Parts(t.what, c)*unit.Bytes(count*c.Type.Size()))
-		if err = Refusal(t.Plan.Algorithm, c); err == nil {
+		if err = Refusal(t.Plan, c); err == nil {
 			return c, nil
 		}
 	}
@@ -107,10 +107,10 @@ func (t *Target) Small() (c collective.Call, err error) {
 // FewElements returns a call that an algorithm supports, or the reason why it supports none. If
 // possible, its number of elements is a prime.
 func FewElements(what *collective.Collective, plan *device.Plan) (c collective.Call, err error) {
-	c = plan.Algorithm.SomeCall(plan.World)
+	c = plan.SomeCall()
 	for _, count := range []int{61, 64, 1, 2, 4, 4096} {
 		_, c.Elems = Counts(what, c, Parts(what, c)*unit.Bytes(count*c.Type.Size()))
-		if err = Refusal(plan.Algorithm, c); err == nil {
+		if err = Refusal(plan, c); err == nil {
 			return c, nil
 		}
 	}

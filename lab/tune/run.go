@@ -65,7 +65,7 @@ func (t *tuner) measure(ctx context.Context, g *tuneGroup, at int) error {
 		p := g.point(t, v, at)
 		c := g.call
 		c.Elems = p.Elems
-		if sweep.Refusal(v.plan.Algorithm, c) != nil {
+		if sweep.Refusal(v.plan, c) != nil {
 			t.done++
 			continue
 		}

@@ -316,13 +316,10 @@ func (d *Detector) endGrid(s history.Agent) {
 func (d *Detector) rest() {
 	for _, ps := range d.pages.all {
 		for _, p := range ps {
-			for i := range p.segs {
-				s := &p.segs[i]
-				d.release(d.event(s.one))
-				d.dropRest(s)
-			}
+			d.releaseSegs(&p)
 		}
 	}
+	d.clearSheets()
 	d.pages.clear()
 	d.restGuards()
 	for i, q := range d.rings {

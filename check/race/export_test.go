@@ -21,5 +21,16 @@ func (d *Detector) Covers() (n int) {
 // Plain keeps every word and all readers in full.
 func (d *Detector) Plain() { d.plain = true }
 
+// Sheets is the number of sheets that were made and are not dissolved.
+func (d *Detector) Sheets() (n int) {
+	d.log.Flush()
+	for _, s := range d.sheets {
+		if s != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // ManyReaders is from how many readers on a stretch has a crowd.
 const ManyReaders = manyReaders

@@ -14,7 +14,10 @@ const (
 )
 
 // page is the stretches of one page that were accessed, by address.
-type page struct{ segs []seg }
+type page struct {
+	segs   []seg
+	sheets pageSheets
+}
 
 // pages are those of a larger stretch of memory: most agents touch many in a row.
 type pages [1 << (pagesBits - pageBits)]page
@@ -52,7 +55,8 @@ func (s *shadow) nodeAt(i nodeID) *node { return &s.nodes[i>>slabBits][i&(slabSi
 
 // shadow is the memory that agents have accessed.
 type shadow struct {
-	pages    table[pages]
+	pages table[pages]
+	sheetPool
 	spare    []seg    // the rest of a slab, for pages without stretches
 	nodes    [][]node // in slabs
 	numNodes nodeID
@@ -85,6 +89,9 @@ func (d *Detector) access(e *event, r *history.Range) {
 		d.stretch(e, r.Addr, rows*r.Bytes)
 		return
 	}
+	if rows > 1 && d.tile(e, r) {
+		return
+	}
 	for i := range rows {
 		d.stretch(e, r.Addr+mem.Addr(i*r.Pitch), r.Bytes)
 	}
@@ -92,10 +99,17 @@ func (d *Detector) access(e *event, r *history.Range) {
 
 func (d *Detector) stretch(e *event, a mem.Addr, n int64) {
 	for end := a + mem.Addr(n); a < end; {
-		key := a >> pageBits
-		base := key << pageBits
-		hi := min(end, base+pageSize)
-		d.touch(d.pageAt(a), base, uint16(a-base), uint16(hi-base), e)
+		base := a &^ (pageSize - 1)
+		p, hi := d.pageAt(a), min(end, base+pageSize)
+		if p.sheets != (pageSheets{}) {
+			free, next := d.acrossSheet(e, p, a, end)
+			if next != a {
+				a = next
+				continue
+			}
+			hi = min(hi, free)
+		}
+		d.touch(p, base, uint16(a-base), uint16(hi-base), e)
 		a = hi
 	}
 }
@@ -233,6 +247,15 @@ func (d *Detector) dropRest(s *seg) {
 	}
 	s.rest = 0
 	d.disperse(s)
+}
+
+// releaseSegs gives back what the stretches of a page hold.
+func (d *Detector) releaseSegs(p *page) {
+	for i := range p.segs {
+		s := &p.segs[i]
+		d.release(d.event(s.one))
+		d.dropRest(s)
+	}
 }
 
 // update adds an event to those of a stretch.

@@ -30,7 +30,7 @@ func (p *Program) Instr(o *Op) tl.Instr {
 		}
 	case tl.OpLoad, tl.OpStore:
 		in.Piece = int(o.Sub)
-	case tl.OpPut:
+	case tl.OpPut, tl.OpLoadReduce, tl.OpReduceMulticast:
 		in.Binary = dtype.BinaryOp(o.Sub)
 	case tl.OpRecv:
 		in.Copy = o.Sub == Assembled

@@ -325,6 +325,11 @@ func (k *checker) agree(s *Stmt) error {
 		return want(1, inner*s.Shape.Dim(1), s.Type)
 	case Put, PutRef, Get:
 		return k.sided(s, n, want)
+	case LoadReduce, StoreMulticast, ReduceMulticast:
+		if err := k.multimem(s); err != nil || s.Op != StoreMulticast {
+			return err
+		}
+		return want(0, n, s.Type)
 	}
 	return nil
 }

@@ -57,6 +57,9 @@ func (s *Stmt) nums(do func(n *Num)) {
 			do(&p.Peer)
 		}
 	}
+	if s.Grouped {
+		do(&s.Group)
+	}
 	if w := s.Words; w != nil && s.Op != Sync {
 		do(&w.First)
 		if w.Far && s.Op == Notify { // that of a put is its destination's

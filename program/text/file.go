@@ -27,6 +27,7 @@ type File struct {
 	SlotBytes int64
 	Scratch   int64 // bytes of scratch memory that a rank may use
 	Windows   []*mem.Layout
+	Groups    [][]int32   // of ranks, ascending, whose copies a switch combines or stores to
 	Wiring    []tl.Wiring // by rank
 
 	Blocks []*Block
@@ -77,6 +78,9 @@ const (
 	Put    // a tensor
 	PutRef // from memory
 	Get
+	LoadReduce
+	StoreMulticast
+	ReduceMulticast
 	Notify
 	WaitUntil
 	Fence
@@ -87,24 +91,26 @@ const (
 
 // Stmt is one statement.
 type Stmt struct {
-	Op    Op
-	Sub   uint8 // Binary, Scale, Reduce: a dtype.BinaryOp; Unary: a dtype.UnaryOp; PutCombine: a tl.ReduceOp
-	Type  dtype.Type
-	Dir   tl.Dir
-	NBI   bool // put, get: the caller does not wait
-	Atom  bool // put: combine by Sub
-	Lines bool // put: a packet, whose lines have the word as flag; wait: for such a flag
-	ends  uint8
-	said  bool // the text says type and shape
-	Line  int32
-	Dst   int32 // number of a tensor; None: there is no result
-	In    [3]Operand
-	Shape tl.Shape // of the result, or of what is moved
-	Mem   Place    // load, store, send, recv; destination of a put or get
-	From  Place    // source of a put or get
-	Over  [3]int32 // reduce, softmax: elements before, along and after the axis; dot: the inner extent
-	Value [2]float64
-	Words *Words // of notify, wait_until, and put with a signal; window of sync
+	Op      Op
+	Sub     uint8 // Binary, Scale, Reduce: a dtype.BinaryOp; Unary: a dtype.UnaryOp; Put, LoadReduce, ReduceMulticast: a tl.ReduceOp
+	Type    dtype.Type
+	Dir     tl.Dir
+	NBI     bool // put, get: the caller does not wait
+	Atom    bool // put: combine by Sub
+	Grouped bool
+	Lines   bool // put: a packet, whose lines have the word as flag; wait: for such a flag
+	ends    uint8
+	said    bool // the text says type and shape
+	Line    int32
+	Dst     int32 // number of a tensor; None: there is no result
+	In      [3]Operand
+	Shape   tl.Shape // of the result, or of what is moved
+	Mem     Place    // load, store, send, recv; destination of a put or get
+	From    Place    // source of a put or get
+	Over    [3]int32 // reduce, softmax: elements before, along and after the axis; dot: the inner extent
+	Value   [2]float64
+	Group   Num    // of operations of a switch, if Grouped: in File.Groups; else they are on all ranks
+	Words   *Words // of notify, wait_until, and put with a signal; window of sync
 
 	cell  int32
 	cells [3]int32

@@ -29,6 +29,11 @@ var golden = []struct {
 	{run.Spec{Algorithm: "binomial_broadcast", Ranks: 3, NElem: 7, DType: dtype.I16}, false},
 	{run.Spec{Algorithm: "window_allreduce_twophase", Ranks: 3, NElem: 6}, true},
 	{run.Spec{Algorithm: "window_all_to_all", Ranks: 2, NElem: 8, DType: dtype.BF16}, false},
+	{run.Spec{Algorithm: "nvls_allreduce", NElem: 8, DType: dtype.F32, Op: tl.Max, Sets: switched(1, 2)}, false},
+	{run.Spec{Algorithm: "nvls_allgather", NElem: 8, DType: dtype.I32, Sets: switched(1, 4)}, true},
+	{run.Spec{Algorithm: "nvls_reduce_scatter", NElem: 8, DType: dtype.I64, Sets: switched(1, 2)}, true},
+	{run.Spec{Algorithm: "nvls_tree_allreduce", NElem: 8, Sets: switched(2, 2)}, true},
+	{run.Spec{Algorithm: "sharp_allreduce", NElem: 8, Sets: switched(2, 2)}, true},
 }
 
 func TestGolden(t *testing.T) {
@@ -139,6 +144,9 @@ func FuzzParse(f *testing.F) {
 		" wait_until w0.sig[0; 2 by 3; 2 by 1] >= 1\n sync w0\nrank 1\n recv_async W f16[8]\n t0 = wait W\n recv W data[0:8]\n quiet")))
 	f.Add([]byte(wrap("rank 0:2\n column c0 1 0\n t0 = load data[0:4]\n put_ll w0.data[0:4]@c0 t0 signal w0.sig[1] set 1\n" +
 		" wait_ll w0.sig[1] == 1\n wait_ll w0.sig[0; 2 by 3] == 9\n put_ll w0.data[4:8] t0 signal w0.sig[2] set -1")))
+	f.Add([]byte(wrap("group g0 1\ngroup g1 0:2\nrank 0:2\n column c0 1 0\n t0 = load_reduce max w0.data[0:4] among c0\n" +
+		" store_multicast w0.data[4:8] t0 among g1\n store_multicast w0.data[0:0] empty\n" +
+		" reduce_multicast sum w0.data[0:4] w0.data[4:8] among g1 as bf16[4]\nrank 1 block 1\n t0 = load_reduce min w0.data[0:8] among g0")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := text.Parse("x.txt", data)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // headerNames are the statements of the header, in the order in which they are printed.
 var headerNames = []string{"algorithm", "collective", "operator", "root", "type", "elements", "results", "idempotent",
-	"world", "slots", "scratch", "window", "part", "wire"}
+	"world", "slots", "scratch", "window", "part", "group", "wire"}
 
 var headers = map[string]func(p *parser) error{
 	"algorithm": func(p *parser) (err error) {
@@ -90,8 +90,9 @@ var headers = map[string]func(p *parser) error{
 		p.parts = append(p.parts, w)
 		return p.bytes(&w.bytes, 1, mem.MaxOffset)
 	},
-	"part": (*parser).part,
-	"wire": (*parser).wire,
+	"part":  (*parser).part,
+	"group": (*parser).group,
+	"wire":  (*parser).wire,
 }
 
 func nameForm(s string) bool {
@@ -241,6 +242,9 @@ func (p *parser) end() error {
 		}
 	}
 	if err := p.meaning(what); err != nil {
+		return err
+	}
+	if err := p.checkGroups(); err != nil {
 		return err
 	}
 	for _, r := range p.rings {

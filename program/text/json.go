@@ -26,6 +26,7 @@ type document struct {
 	SlotBytes  int64         `json:"slot_bytes"`
 	Scratch    int64         `json:"scratch_bytes"`
 	Windows    []windowJSON  `json:"windows"`
+	Groups     []string      `json:"groups,omitempty"`
 	Wiring     []string      `json:"wiring"`
 	Blocks     []blockOfJSON `json:"blocks"`
 }
@@ -55,6 +56,9 @@ func (f *File) WriteJSON(w io.Writer) error {
 		}
 		if strings.HasPrefix(line, "root ") {
 			d.Root = &f.Root
+		}
+		if strings.HasPrefix(line, "group ") {
+			d.Groups = append(d.Groups, ranges(f.Groups[len(d.Groups)]))
 		}
 		if w, ok := strings.CutPrefix(line, "wire "); ok {
 			d.Wiring = append(d.Wiring, w)
@@ -280,8 +284,11 @@ func (x *walker) document() error {
 		},
 		"scratch_bytes": x.saying("scratch %s bytes"),
 		"windows":       func() error { return x.array("windows", x.window) },
-		"wiring":        func() error { return x.array("wiring", x.saying("wire %s")) },
-		"blocks":        func() error { return x.array("blocks", x.block) },
+		"groups": func() error {
+			return x.array("groups", func() error { return x.saying(fmt.Sprintf("group g%d %%s", len(x.p.f.Groups)))() })
+		},
+		"wiring": func() error { return x.array("wiring", x.saying("wire %s")) },
+		"blocks": func() error { return x.array("blocks", x.block) },
 	})
 	if err != nil {
 		return err

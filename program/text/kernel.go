@@ -57,6 +57,7 @@ type interpreter struct {
 	lines   func() []*tl.Line
 	tensors []tl.Tensor
 	futures map[tl.Dir][]tl.Future
+	groups  map[groupOf]*mem.Group
 	empty   []tl.Tensor // that stand for empty operands of the statement at hand
 }
 
@@ -116,6 +117,8 @@ func (x *interpreter) result(s *Stmt) tl.Tensor {
 		return c.Dot(x.view(s, 0, tl.Dims(m, k)), x.view(s, 1, tl.Dims(k, n)))
 	case Reduce, Softmax:
 		return x.along(s)
+	case LoadReduce:
+		return c.LoadReduce(x.copies(s, &s.Mem), tl.ReduceOp(s.Sub))
 	case Transpose:
 		return c.Transpose(x.view(s, 0, tl.Dims(s.Shape.Dim(1), s.Shape.Dim(0))))
 	}
@@ -275,6 +278,10 @@ func (x *interpreter) effect(s *Stmt) {
 		} else {
 			c.Get(dst, sym, peer)
 		}
+	case StoreMulticast:
+		c.StoreMulticast(x.copies(s, &s.Mem), x.view(s, 0, s.Shape))
+	case ReduceMulticast:
+		c.ReduceMulticast(x.copies(s, &s.Mem), x.copies(s, &s.From), tl.ReduceOp(s.Sub))
 	case Notify:
 		c.Notify(x.signal(s.Words), x.peer(s.Words.Far, s.Words.Peer), s.Words.Op, s.Words.Value)
 	case WaitUntil:

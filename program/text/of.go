@@ -33,7 +33,7 @@ func (f *File) Of(r *Recorded) error {
 	}
 	g := &l.Groups[0]
 	f.World, f.Wiring, f.Slots, f.SlotBytes, f.Scratch = len(g.PEs), wiringOfRanks(g), l.Ring.Slots, l.Ring.SlotBytes, int64(l.Scratch)
-	f.Windows = nil
+	f.Windows, f.Groups = nil, nil
 	for _, w := range g.Args.Windows {
 		f.Windows = append(f.Windows, w.Layout)
 	}
@@ -235,6 +235,8 @@ func (m *maker) sided(s *Stmt, in *tl.Instr) (err error) {
 	}
 	s.NBI, s.Atom, s.Lines = x.NBI, x.Atomic, x.Lines
 	switch in.Op {
+	case tl.OpLoadReduce, tl.OpMulticast, tl.OpReduceMulticast:
+		return m.switched(s, in)
 	case tl.OpPut:
 		s.Op, s.In[0] = Put, m.operand(in.A, in.AOff, in.N)
 		if in.A == tl.None && in.N > 0 {

@@ -66,11 +66,12 @@ func (p *parser) operation() error {
 }
 
 // makes reports whether an operation makes a tensor.
-func (o Op) makes() bool { return o == Load || o == Recv || o >= Wait && o <= Dot }
+func (o Op) makes() bool { return o == Load || o == Recv || o >= Wait && o <= Dot || o == LoadReduce }
 
 // operationNames are the words that begin an operation, for errors.
 const operationNames = "load, store, send, recv, recv_async, wait, add, sub, mul, div, max, min, exp, log, sqrt, abs, neg, " +
-	"fma, clamp, convert, full, reduce, softmax, transpose, dot, put, put_ll, put_nbi, put_combine, get, get_nbi, notify, wait_until, wait_ll, " +
+	"fma, clamp, convert, full, reduce, softmax, transpose, dot, put, put_ll, put_nbi, put_combine, get, get_nbi, " +
+	"load_reduce, store_multicast, reduce_multicast, notify, wait_until, wait_ll, " +
 	"fence, quiet, pipe_barrier, sync"
 
 var operations = map[string]func(p *parser, s *Stmt) error{
@@ -187,19 +188,47 @@ var operations = map[string]func(p *parser, s *Stmt) error{
 	"put_ll":  func(p *parser, s *Stmt) error { s.Lines = true; return p.put(s) },
 	"put_nbi": func(p *parser, s *Stmt) error { s.NBI = true; return p.put(s) },
 	"put_combine": func(p *parser, s *Stmt) error {
-		op, err := p.word("sum", "prod", "max", "min")
-		if err != nil {
+		s.Atom = true
+		if err := p.combining(s); err != nil {
 			return err
-		}
-		by, err := tl.ParseReduceOp(op)
-		s.Sub, s.Atom = uint8(by), true
-		if err != nil {
-			return p.errorf("%v", err)
 		}
 		return p.put(s)
 	},
 	"get":     func(p *parser, s *Stmt) error { return p.get(s) },
 	"get_nbi": func(p *parser, s *Stmt) error { s.NBI = true; return p.get(s) },
+	"load_reduce": func(p *parser, s *Stmt) error {
+		s.Op = LoadReduce
+		if err := p.combining(s); err != nil {
+			return err
+		}
+		if err := p.copies(&s.Mem); err != nil {
+			return err
+		}
+		return p.among(s)
+	},
+	"store_multicast": func(p *parser, s *Stmt) error {
+		s.Op = StoreMulticast
+		if err := p.copies(&s.Mem); err != nil {
+			return err
+		}
+		if err := p.operand(s, 0); err != nil {
+			return err
+		}
+		return p.among(s)
+	},
+	"reduce_multicast": func(p *parser, s *Stmt) error {
+		s.Op = ReduceMulticast
+		if err := p.combining(s); err != nil {
+			return err
+		}
+		if err := p.copies(&s.Mem); err != nil {
+			return err
+		}
+		if err := p.copies(&s.From); err != nil {
+			return err
+		}
+		return p.among(s)
+	},
 	"notify": func(p *parser, s *Stmt) error {
 		s.Op, s.Words = Notify, &Words{}
 		return p.update(s.Words)

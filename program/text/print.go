@@ -18,8 +18,9 @@ import (
 var names = map[Op]string{
 	Load: "load", Store: "store", Send: "send", SendRef: "send", Recv: "recv", RecvTo: "recv", RecvAsync: "recv_async", Wait: "wait",
 	FMA: "fma", Clamp: "clamp", Convert: "convert", Full: "full", Reduce: "reduce", Softmax: "softmax", Transpose: "transpose", Dot: "dot",
-	Put: "put", PutRef: "put", Get: "get", Notify: "notify", WaitUntil: "wait_until", Fence: "fence", Quiet: "quiet",
-	PipeBarrier: "pipe_barrier", Sync: "sync",
+	Put: "put", PutRef: "put", Get: "get",
+	LoadReduce: "load_reduce", StoreMulticast: "store_multicast", ReduceMulticast: "reduce_multicast",
+	Notify: "notify", WaitUntil: "wait_until", Fence: "fence", Quiet: "quiet", PipeBarrier: "pipe_barrier", Sync: "sync",
 }
 
 // Write prints the file as text.
@@ -75,6 +76,9 @@ func (f *File) header() []string {
 		for k := range l.Parts {
 			add("part w%d %s", i, partLine(&l.Parts[k]))
 		}
+	}
+	for i, ranks := range f.Groups {
+		add("group g%d %s", i, ranges(ranks))
 	}
 	for r := range f.Wiring {
 		if line := f.wireLine(r); line != "" {
@@ -192,6 +196,8 @@ func (p printer) op(s *Stmt) string {
 		return dtype.UnaryOp(s.Sub).String()
 	case s.Op == Reduce:
 		return name + " " + dtype.BinaryOp(s.Sub).String()
+	case s.Op == LoadReduce || s.Op == ReduceMulticast:
+		return name + " " + tl.ReduceOp(s.Sub).String()
 	case s.Atom:
 		return "put_combine " + tl.ReduceOp(s.Sub).String()
 	case s.NBI:
@@ -257,6 +263,8 @@ func (p printer) sided(s *Stmt) []string {
 		return all
 	case Get:
 		return []string{p.place(&s.Mem), p.place(&s.From)}
+	case LoadReduce, StoreMulticast, ReduceMulticast:
+		return p.switched(s)
 	case Notify:
 		return []string{p.words(s.Words), s.Words.Op.String(), strconv.FormatInt(s.Words.Value, 10)}
 	case WaitUntil:
@@ -265,6 +273,23 @@ func (p printer) sided(s *Stmt) []string {
 		return []string{fmt.Sprintf("w%d", s.Words.Window)}
 	}
 	return nil
+}
+
+func (p printer) switched(s *Stmt) []string {
+	all := []string{p.place(&s.Mem)}
+	switch s.Op {
+	case StoreMulticast:
+		all = append(all, p.operand(s.In[0]))
+	case ReduceMulticast:
+		all = append(all, p.place(&s.From))
+	}
+	switch {
+	case s.Grouped && s.Group.Col > 0:
+		all = append(all, "among", s.Group.String())
+	case s.Grouped:
+		all = append(all, "among", fmt.Sprintf("g%d", s.Group.N))
+	}
+	return all
 }
 
 func (p printer) operand(o Operand) string {

@@ -20,7 +20,7 @@ const (
 	mostWindows = 8
 	mostWords   = 1 << 26 // control words of all ranks together
 	mostStmts   = 1 << 21 // of all blocks together
-	mostSeats   = 1 << 20 // ranks of all blocks together
+	mostSeats   = 1 << 20 // ranks of all blocks and groups together
 	mostElems   = math.MaxInt32 - 1
 )
 
@@ -73,18 +73,19 @@ func Parse(name string, data []byte) (*File, error) {
 
 // parser reads the lines of a file.
 type parser struct {
-	f     *File
-	line  int
-	last  int            // line of the last statement
-	seen  map[string]int // lines of what is said once
-	rings []ring
-	wired map[int]int // lines of wire, by rank
-	parts []*window
-	block *Block
-	dirs  map[string]tl.Dir
-	stmts int      // of all blocks so far
-	seats int      // ranks of all blocks so far
-	free  []string // tokens of the line that are left
+	f      *File
+	line   int
+	last   int            // line of the last statement
+	seen   map[string]int // lines of what is said once
+	rings  []ring
+	wired  map[int]int // lines of wire, by rank
+	parts  []*window
+	groups []int // lines of groups
+	block  *Block
+	dirs   map[string]tl.Dir
+	stmts  int      // of all blocks so far
+	seats  int      // ranks of all blocks and groups so far
+	free   []string // tokens of the line that are left
 }
 
 // window is one that is being read.
@@ -144,7 +145,7 @@ func (p *parser) statement(n int, line string) error {
 	if read == nil {
 		return p.errorf("found %q, want a statement of the header (%s) or rank", word, strings.Join(headerNames, ", "))
 	}
-	if word != "wire" && word != "window" && word != "part" {
+	if word != "wire" && word != "window" && word != "part" && word != "group" {
 		if at := p.seen[word]; at > 0 {
 			return p.errorf("found %s again, want it once: it is in line %d", word, at)
 		}
@@ -255,25 +256,9 @@ func (p *parser) rank() error {
 	}
 	b := &Block{line: p.line}
 	p.free = p.free[1:]
-	for len(p.free) > 0 && p.free[0] != "block" {
-		t, _ := p.next("a rank")
-		lo, hi, stretch := strings.Cut(t, ":")
-		first, err := p.parseNumber(lo, "rank", 0, int64(p.f.World)-1)
-		if err != nil {
-			return err
-		}
-		end := first + 1
-		if stretch {
-			if end, err = p.parseNumber(hi, "end of ranks", first+1, int64(p.f.World)); err != nil {
-				return err
-			}
-		}
-		if n := len(b.Ranks); n > 0 && int64(b.Ranks[n-1]) >= first {
-			return p.errorf("found rank %d after rank %d, want ranks in ascending order", first, b.Ranks[n-1])
-		}
-		for r := first; r < end; r++ {
-			b.Ranks = append(b.Ranks, int32(r))
-		}
+	var err error
+	if b.Ranks, err = p.ranks("block", int64(p.f.World)); err != nil {
+		return err
 	}
 	if len(b.Ranks) == 0 {
 		return p.errorf("found no rank, want at least one")
@@ -284,11 +269,36 @@ func (p *parser) rank() error {
 			return err
 		}
 	}
-	if p.seats += len(b.Ranks); p.seats > mostSeats {
-		return p.errorf("found blocks of more than %d ranks together, want no more", mostSeats)
-	}
 	p.f.Blocks, p.block = append(p.f.Blocks, b), b
 	return p.done()
+}
+
+// ranks takes a list of ranks up to a word, in ascending order: 0:4 6.
+func (p *parser) ranks(upTo string, world int64) (all []int32, err error) {
+	for len(p.free) > 0 && p.free[0] != upTo {
+		t, _ := p.next("a rank")
+		lo, hi, stretch := strings.Cut(t, ":")
+		first, err := p.parseNumber(lo, "rank", 0, world-1)
+		if err != nil {
+			return nil, err
+		}
+		end := first + 1
+		if stretch {
+			if end, err = p.parseNumber(hi, "end of ranks", first+1, world); err != nil {
+				return nil, err
+			}
+		}
+		if n := len(all); n > 0 && int64(all[n-1]) >= first {
+			return nil, p.errorf("found rank %d after rank %d, want ranks in ascending order", first, all[n-1])
+		}
+		if p.seats += int(end - first); p.seats > mostSeats {
+			return nil, p.errorf("found more than %d ranks in all blocks and groups, want no more", mostSeats)
+		}
+		for r := first; r < end; r++ {
+			all = append(all, int32(r))
+		}
+	}
+	return all, nil
 }
 
 // column reads the values of a column.

@@ -37,7 +37,7 @@ func (sc *scope) view(o Operand) (t typed, ok bool) {
 // false where it must.
 func (sc *scope) usual(s *Stmt) (t typed, ok bool) {
 	switch s.Op {
-	case Load, Store, SendRef, RecvTo, Get:
+	case Load, Store, SendRef, RecvTo, Get, LoadReduce, StoreMulticast, ReduceMulticast:
 		return typed{sc.f.elemType(&s.Mem), s.Mem.shape()}, true
 	case PutRef:
 		return typed{sc.f.elemType(&s.From), s.From.shape()}, true

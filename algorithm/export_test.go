@@ -33,3 +33,23 @@ func SHARP(pieces int, mistake string) tl.Kernel {
 		s.run()
 	}
 }
+
+// LinkTree is a rank's place in a tree of torus_broadcast.
+type LinkTree struct {
+	Depth int
+	From  tl.Dir
+	To    []tl.Dir
+}
+
+// LinkTrees are a rank's places in all trees from a root on a torus of some levels.
+func LinkTrees(levels []int, rank, root int) (all []LinkTree) {
+	var dims []levelCircle
+	for k, n := range levels {
+		dims = append(dims, levelCircle{level: k, n: n})
+	}
+	stand(dims, rank)
+	for _, t := range linkTrees(dims, root) {
+		all = append(all, LinkTree{t.depth, t.from, t.to})
+	}
+	return all
+}

@@ -7,8 +7,8 @@ import (
 	"kernbench/internal/prefetch"
 )
 
-// A block is of places in a row that fill six lines of a cache. Its first place links it: Target is
-// the block of the same slot that was filled before it, or the next of those unused.
+// A block is a run of consecutive events that fill six cache lines. Its first event is a link:
+// Target is the block of the same slot that was filled before it, or the next unused block.
 const (
 	places     = 16
 	perBlock   = places - 1
@@ -17,9 +17,9 @@ const (
 	fewest     = 8 // blocks
 )
 
-// blocks are what slots are made of.
+// blocks is the memory of slots.
 type blocks struct {
-	events []Event // in blocks; the first one is none
+	events []Event // in blocks; number 0 means none
 	free   uint32  // list of unused blocks
 }
 
@@ -29,7 +29,7 @@ type row struct {
 	filled [digits / 64]uint64
 }
 
-// link is that of the block with a number.
+// link returns the link of a block.
 func (q *blocks) link(block uint32) *uint32 { return &q.events[block*places].Target }
 
 // add puts an event into a slot.
@@ -109,7 +109,7 @@ func (q *blocks) prefetchBlock(block uint32) {
 	prefetch.Lines(unsafe.Pointer(&q.events[block*places]), int(blockBytes/line))
 }
 
-// count returns the number of events of a slot, or a number beyond most.
+// count returns the number of events of a slot. It stops counting at a number above most.
 func (q *blocks) count(s uint32, most int) int {
 	n := int((s-1)%places) - perBlock
 	for b := (s - 1) / places; b != 0 && n <= most; b = *q.link(b) {

@@ -1,6 +1,6 @@
 package des
 
-// heap is a 4-ary heap of events, the next one first.
+// heap is a 4-ary heap of events; the first element is the next event.
 type heap []Event
 
 func (h *heap) push(e Event) {

@@ -1,18 +1,18 @@
 package des
 
-// Loop is the mode in which Run takes the events of a queue.
+// Loop holds the functions that Run calls while it handles the events of a queue.
 type Loop struct {
 	Work   func() bool      // does something that needs no event; false: there is nothing to do. May be nil
 	Handle func(Event) bool // false ends the loop
-	Idle   func() bool      // no event is left: reports whether it has brought some about. May be nil
-	Look   func() error     // is called now and then; an error ends the loop
+	Idle   func() bool      // called when no event is left: reports whether it has posted some. May be nil
+	Look   func() error     // called every so many events; an error ends the loop
 	until  int
 }
 
 // lookEvery is the number of steps and events between two calls of Look.
 const lookEvery = 1 << 12
 
-// LookNext has Look called before the next event.
+// LookNext makes Run call Look before the next event.
 func (l *Loop) LookNext() { l.until = 0 }
 
 // Run handles events in their order until none is left. What needs no event is done first.

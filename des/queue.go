@@ -7,15 +7,15 @@ import (
 )
 
 // Queue is a set of events and the clock of the one popped last. It relies on its owner to post
-// nothing into the past. Events wait without order in slots, which are longer the farther away they
-// are, and move nearer. Events of one window of time, 256 ps or a picosecond, are sorted all at
-// once. Most move once, where many are dense twice, between blocks that are read in sequence;
-// nothing is searched. Events are values: no pointer, no closure, and no allocation once the queue
-// has grown.
+// nothing into the past. Events are kept unsorted in slots, each for a span of time: the later, the
+// longer. They move to shorter slots as their time comes. All events of one window, 256 ps or one
+// picosecond, are sorted together. Most events move once, those of dense times twice, between
+// blocks that are read in sequence; there is no search. Events are values: no pointer, no closure,
+// and no allocation once the queue has grown.
 type Queue struct {
 	now    unit.Time
 	posted int64
-	done   int64 // events that have happened, without those of the run
+	done   int64 // events that were popped, without those of the run
 
 	run  []Event // of the current window, in order
 	at   int     // in run: the next one
@@ -28,20 +28,20 @@ type Queue struct {
 	prefetch func([]Event, bool) // see Prefetch
 }
 
-// From is an empty queue whose clock has come to a time.
+// From returns an empty queue whose clock stands at a time.
 func From(now unit.Time) *Queue {
 	q := &Queue{now: now}
 	q.edge = uint64(now)>>digitBits + 1
 	return q
 }
 
-// Now is the time of the event popped last.
+// Now returns the time of the event popped last.
 func (q *Queue) Now() unit.Time { return q.now }
 
-// Len is the number of events to come.
+// Len returns the number of events in the queue.
 func (q *Queue) Len() int { return int(q.posted - q.Popped()) }
 
-// Popped counts the events that have happened.
+// Popped returns the number of events that were popped.
 func (q *Queue) Popped() int64 { return q.done + int64(q.at) }
 
 // Post adds an event. It panics when its time has passed: an effect before its cause.
@@ -52,7 +52,7 @@ func (q *Queue) Post(e Event) {
 		q.postElsewhere(e)
 		return
 	}
-	// As put does it, without a pointer: most events come this way, and in registers.
+	// The same as put, without a pointer: most events take this branch and stay in registers.
 	k := uint8(w)
 	i := q.wheel.slots[k]
 	if i%places == 0 {
@@ -105,14 +105,14 @@ func (q *Queue) popNear() Event {
 	return e
 }
 
-// Next is the time of the next event; false when there is none.
+// Next returns the time of the next event; false when there is none.
 func (q *Queue) Next() (unit.Time, bool) {
 	if q.at >= len(q.run) {
 		if len(q.near) > 0 {
 			return q.near[0].Time, true
 		}
-		// What is posted before the window that this moves to goes to near, as what is posted into
-		// it.
+		// refill moves the window. Events posted before its start then go to near, like those
+		// posted within it.
 		if !q.refill() {
 			return 0, false
 		}
@@ -166,12 +166,12 @@ func (q *Queue) refillInstant() bool {
 	return true
 }
 
-// Prefetch shows the owner the next events of the current window, in order. It does so when a
-// window begins and after every few events. So their data are in the cache when they come. Events
-// that were posted since are not among them.
+// Prefetch sets a function that gets the next events of the current window, in order. It is called
+// when a window begins and after every few events, so that the owner can load their data into the
+// cache. Events that were posted since the window began are not among them.
 func (q *Queue) Prefetch(look func(coming []Event, fresh bool)) { q.prefetch = look }
 
-// often is after how many events the owner has another look.
+// often is the number of events between two such calls.
 const often = 8
 
 // prefetchNext prefetches the events that come next, and lets the owner prefetch its state for

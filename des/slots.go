@@ -14,10 +14,10 @@ type slots struct {
 	edge     uint64    // number of the 256 ps after those of the window
 	instants row       // the picoseconds of those 256, when they have more than few events
 	wheel    row       // the 256 times 256 ps from edge on, by the last digit of their number
-	ages     [ages]row // what is later: where its number differs from edge first, by that digit
+	ages     [ages]row // later events: a row for each first digit in which their number differs from edge
 	old      uint8     // rows of ages with events
 	crowded  bool      // instants has events
-	coming   uint32    // block of the next of instants that was fetched last
+	coming   uint32    // the block of the next instant that was prefetched last
 	blocks
 }
 
@@ -37,8 +37,8 @@ func (q *slots) put(e *Event) {
 	q.add(r, k, e)
 }
 
-// advance moves edge after the next slot of the wheel that has events, and takes that slot; 0:
-// none.
+// advance takes the next slot of the wheel that has events, and moves edge behind it. It returns 0
+// if there is none.
 func (q *slots) advance() uint32 {
 	const never = ^uint64(0)
 	for {
@@ -61,7 +61,7 @@ func (q *slots) advance() uint32 {
 		}
 		q.edge = w + 1
 		s := q.wheel.take(uint8(w))
-		// What begins at the new edge differs from it no longer.
+		// Events at the new edge no longer differ from it in this digit.
 		for age := uint(0); age < ages && uint8(q.edge>>(age*digitBits)) == 0; age++ {
 			if k := uint8(q.edge >> (age*digitBits + digitBits)); q.ages[age].slots[k] != 0 {
 				q.pull(age, k)
@@ -71,7 +71,7 @@ func (q *slots) advance() uint32 {
 	}
 }
 
-// pull moves the events of a slot of ages nearer.
+// pull moves the events of a slot of ages to shorter slots.
 func (q *slots) pull(age uint, k uint8) {
 	r := &q.ages[age]
 	s := r.take(k)
@@ -88,7 +88,7 @@ func (q *slots) pull(age uint, k uint8) {
 	}
 }
 
-// crowd moves the events of 256 ps to their picoseconds.
+// crowd moves the events of 256 ps to a slot for each picosecond.
 func (q *slots) crowd(s uint32) {
 	q.crowded = true
 	b, end := (s-1)/places, s
@@ -104,7 +104,7 @@ func (q *slots) crowd(s uint32) {
 	}
 }
 
-// foresee begins to fetch the next of instants.
+// foresee prefetches the next block of instants.
 func (q *slots) foresee() {
 	k, ok := q.instants.first(0)
 	q.crowded, q.coming = ok, 0

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	small = 12   // events or words that are put in order one by one
-	few   = 1024 // at most so many events of 256 ps are put in order without moving to picoseconds
+	small = 12   // at most so many events or words are sorted by insertion
+	few   = 1024 // at most so many events of 256 ps are sorted without a slot for each picosecond
 )
 
-// sorter is what putting in order needs.
+// sorter is the memory of sorting.
 type sorter struct {
 	lists [digits]uint32 // of nodes, of a picosecond each
-	nodes []node         // number 0 is none
+	nodes []node         // number 0 means none
 	raw   []Event
 	words [2][]uint64
 }
@@ -22,7 +22,7 @@ type sorter struct {
 // node is an event of a list.
 type node struct{ event, next uint32 }
 
-// sortWindow makes the n events of a slot of the wheel, few, the run.
+// sortWindow sorts the n events of a slot of the wheel, at most few, into the run.
 func (q *Queue) sortWindow(s uint32, n int) {
 	if cap(q.run) < n {
 		q.run = make([]Event, max(2*n, small))
@@ -72,7 +72,7 @@ func (q *Queue) sortWindow(s uint32, n int) {
 	}
 }
 
-// sortInstant puts events of one instant in order.
+// sortInstant sorts events of one instant.
 func (q *sorter) sortInstant(s []Event) {
 	n := len(s)
 	if n <= small {
@@ -96,8 +96,8 @@ func (q *sorter) sortInstant(s []Event) {
 	}
 }
 
-// pack makes words of the keys of events, with their numbers in place of the last bits. It returns
-// the bits in which words differ, or none if the events are in order.
+// pack makes a word of the key of each event, with the number of the event in the lowest bits. It
+// returns the bits in which words differ, or 0 if the events are in order.
 func pack(words []uint64, events []Event, number uint64) uint64 {
 	before, differ, unsorted := uint64(0), number, uint64(0)
 	words = words[:len(events)]
@@ -141,7 +141,7 @@ func untie(s []Event, words []uint64, number uint64) {
 	}
 }
 
-// insert sorts events that are few.
+// insert sorts a few events by insertion.
 func insert(s []Event) {
 	for i := 1; i < len(s); i++ {
 		if !s[i].before(&s[i-1]) {

@@ -9,19 +9,19 @@ import (
 	"kernbench/unit"
 )
 
-// Blocked is one rank that cannot go on; in a run of streams one stream or program of a grid.
+// Blocked is a rank that cannot continue; in a run of streams, a stream or a program of a grid.
 type Blocked struct {
 	Place            // the operation it is in, and since when (Time)
-	Of        string // what of the rank it is, where a rank has several: "stream 1", "program 3 of 8 of add on stream 1"
+	Of        string // the part of the rank, where a rank has several: "stream 1", "program 3 of 8 of add on stream 1"
 	Sending   bool   // waits for a free slot; otherwise for a message
 	Dir       string
-	Peers     []int // whom it waits for: one rank, or several when any direction would do
+	Peers     []int // the rank that it waits for, or several ranks when any direction would do
 	Occupancy int   // messages in the ring it waits on
 	Slots     int
 
-	// Of a wait for a control word: what it is called, what it holds and what it should. Peers are
-	// those who could still change it. Without Want, Word describes the whole wait: an event of a
-	// stream, the other launches of a group.
+	// Of a wait for a control word: its name, the value that it has and the one that is waited for.
+	// Peers are the ranks that could still change it. Without Want, Word describes the whole wait:
+	// an event of a stream, the other launches of a group.
 	Word     string
 	Held     int64
 	Unsigned bool   // Held has all 64 bits
@@ -65,7 +65,7 @@ type Grid struct {
 	Waiting  int // started and blocked
 }
 
-// NeverStarted is the number of programs that are still to come.
+// NeverStarted returns the number of programs that have not started.
 func (g *Grid) NeverStarted() int { return g.Programs - g.Ended - g.Waiting }
 
 func (g *Grid) String() string {
@@ -92,8 +92,8 @@ type Deadlock struct {
 	Streams, Stuck int
 	Grids          []Grid
 
-	// Queues is what ranks had asked of their communication engines, by rank, where whoever
-	// asked on their behalf keeps a list.
+	// Queues lists the tasks that ranks gave to their communication engines, by rank. It is empty
+	// where the interface keeps no list.
 	Queues []TaskQueue
 }
 
@@ -151,9 +151,9 @@ func analyse(world int, rankOf func(int) int, blocked []Blocked, rings []RingEnd
 	return d
 }
 
-// NewStall finds out why streams cannot continue, of which there were so many and are so many left.
-// blocked are streams that wait for themselves, and programs, by rank; a stream that waits for its
-// programs is not among them. Peers are ranks that still have something to do.
+// NewStall finds out why streams cannot continue. It gets how many there were and how many are
+// left. blocked lists, by rank, the blocked programs and the streams that wait for anything but
+// their programs. Peers are ranks that still have something to do.
 func NewStall(streams, stuck int, blocked []Blocked, grids []Grid) *Deadlock {
 	d := &Deadlock{Streams: streams, Stuck: stuck, Blocked: blocked, Grids: grids}
 	d.Missing, _ = missing(blocked, func(int) bool { return true }, func(rank int) int { return rank })
@@ -174,7 +174,7 @@ func lacksRecord(blocked []Blocked) bool {
 	return !slices.ContainsFunc(blocked, func(b Blocked) bool { return b.Word == "" || b.Want != "" })
 }
 
-// missing names the first wait that no living rank can end, and which it is: every peer it
+// missing describes the first wait that no running rank can end, and returns it: every peer that it
 // waits for has finished. rankOf returns the rank of a block.
 func missing(blocked []Blocked, lives func(block int) bool, rankOf func(int) int) (string, *Blocked) {
 	for i := range blocked {
@@ -258,8 +258,8 @@ func (d *Deadlock) Error() string {
 	return b.String()
 }
 
-// showsRings reports whether the ends of rings have something to do with it: a rank waits for
-// one, or they were used.
+// showsRings reports whether the ends of rings belong in the report: a rank waits for a ring, or
+// rings were used.
 func (d *Deadlock) showsRings() bool {
 	return len(d.Rings) > 0 && (slices.ContainsFunc(d.Blocked, func(b Blocked) bool { return b.Word == "" }) ||
 		slices.ContainsFunc(d.Rings, func(e RingEnd) bool { return e.Mine != 0 || e.Cached != 0 }))

@@ -148,7 +148,7 @@ func (e *NoData) Error() string {
 	return fmt.Sprintf("%s: this run carries no data (timing only): run with --verify-data", e.What)
 }
 
-// Unwritten is a read of memory that nothing had written.
+// Unwritten is a read of memory that was never written.
 type Unwritten struct {
 	Place
 	Addr  string
@@ -164,7 +164,7 @@ type Early struct {
 	Place
 	Addr  string
 	First int    // element within the access
-	Work  string // AllReduce handle 0 turn 0 of rank 1
+	Work  string // such as "AllReduce handle 0 turn 0 of rank 1"
 	Await string // the call that waits for its end, or empty
 }
 

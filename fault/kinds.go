@@ -2,7 +2,7 @@ package fault
 
 import "errors"
 
-// Fault is what every type of this package is: something that a kernel did wrong.
+// Fault is implemented by every error of this package: a mistake of a kernel.
 type Fault interface {
 	error
 	fault()
@@ -14,7 +14,7 @@ func Is(err error) bool {
 	return ok
 }
 
-// IsStalled reports whether a kernel was stopped that issued nothing.
+// IsStalled reports whether a kernel was stopped because it issued nothing.
 func IsStalled(err error) bool {
 	_, ok := errors.AsType[*Stalled](err)
 	return ok

@@ -7,13 +7,13 @@ import (
 	"text/tabwriter"
 )
 
-// TaskQueue is what a rank has asked of its communication engine, in the words of the interface
-// that it has asked by.
+// TaskQueue lists the tasks that a rank gave to its communication engine, in the terms of the
+// interface that it used.
 type TaskQueue struct {
 	Rank  int
 	PE    string
 	Name  string // of the queue, or empty
-	State string // of what performs the tasks, or empty
+	State string // of the engine that performs the tasks, or empty
 	Tasks []QueuedTask
 }
 
@@ -28,7 +28,7 @@ type QueuedTask struct {
 // over reports whether nothing is left to do or to wait for.
 func (t *QueuedTask) over() bool { return t.Done >= t.Turns && t.Waited >= t.Turns }
 
-// A report shows so many queues and so many tasks of each.
+// The largest number of queues in a report, and of tasks of each.
 const (
 	mostQueues = 8
 	mostTasks  = 16
@@ -79,8 +79,7 @@ func heading(g []*TaskQueue) string {
 	return s
 }
 
-// table has a line for each task. Of many it shows those that are not over rather than those
-// before them.
+// table has a line for each task. If there are many, it leaves out those that ended first.
 func (q *TaskQueue) table(b *strings.Builder) {
 	if len(q.Tasks) == 0 {
 		return

@@ -33,7 +33,7 @@ func (a *Axis) label(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-// shows reports whether the scale has a place for a value.
+// shows reports whether the scale can show a value.
 func (a *Axis) shows(v float64) bool {
 	return !math.IsNaN(v) && !math.IsInf(v, 0) && (a.Scale == Linear || v > 0)
 }

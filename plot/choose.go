@@ -11,9 +11,9 @@ import (
 // grey.
 const mostColoured = 6
 
-// shown returns the names of the computed curves that have a colour. If there are more than can be
-// told apart, it takes those that are the best somewhere. Then come those that are nearest to the
-// best over all values of x. Of curves that lie on each other it is one.
+// shown returns the names of the computed curves that get a colour. If there are more than colours,
+// it takes those that are the best at some x. Then come those that are nearest to the best over all
+// values of x. Of curves that coincide it takes one.
 func (f *Figure) shown() map[string]bool {
 	names := map[string]bool{}
 	for i := range f.Panel {
@@ -70,8 +70,8 @@ func leading(curves []Curve, better Better) []string {
 	return names
 }
 
-// coincide reports whether two curves cannot be told apart: they are equal to a thousandth wherever
-// one of them has a point.
+// coincide reports whether two curves look the same: they are equal to a thousandth wherever one of
+// them has a point.
 func coincide(a, b *Curve) bool {
 	return len(a.Points) == len(b.Points) && !slices.ContainsFunc(a.Points, func(p XY) bool {
 		return !slices.ContainsFunc(b.Points, func(q XY) bool { return p.X == q.X && math.Abs(p.Y-q.Y) <= 1e-3*math.Abs(q.Y) })

@@ -85,7 +85,7 @@ func between(x0, x1 float64, at []map[float64]float64, from, to int, better Bett
 		next, where := -1, 2.0
 		for i := range at {
 			b0, b1, ok := line(i)
-			if i == now || !ok || b1 >= a1 { // it does not come from above
+			if i == now || !ok || b1 >= a1 { // it was not worse before
 				continue
 			}
 			f := (b0 - a0) / ((b0 - a0) + (a1 - b1))

@@ -97,7 +97,7 @@ func (f *Figure) crossingLines(p *scene.Picture, y float64, all []Crossing) floa
 	return y
 }
 
-// rounded keeps two digits of what is not known better.
+// rounded keeps two digits: a crossing is not known better.
 func rounded(v float64) float64 {
 	unit := 1.0
 	for v/unit >= 1024 {
@@ -210,14 +210,14 @@ func (p *Panel) span() (*span, bool) {
 	if !ok {
 		return nil, false
 	}
-	if p.Y.Scale == Linear { // errors and shares: with their zero
+	if p.Y.Scale == Linear { // errors and shares: the axis includes 0
 		least, most = min(least, 0), max(most, 0)
 	}
 	from, to := p.Y.widen(least, most)
 	return &span{axis: &p.Y, from: from, to: to}, true
 }
 
-// grid draws a frame with ticks and their labels, those of x only where wanted.
+// grid draws a frame with ticks and their labels. Labels of x are drawn on request.
 func grid(p *scene.Picture, x, y *span, left float64, labelled bool) {
 	line := scene.Stroke{Color: scene.Light, Width: 0.4}
 	for _, v := range y.ticks(func(string) float64 { return tickSize + 2 }) {

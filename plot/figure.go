@@ -16,8 +16,8 @@ type Role int
 // The roles of curves.
 const (
 	Computed  Role = iota // a line with markers, in a colour of its own
-	Bound                 // what no curve can cross: a black line
-	Reference             // what was measured elsewhere: markers without a line
+	Bound                 // a limit that no curve can cross: a black line
+	Reference             // measured elsewhere: markers without a line
 )
 
 // Curve is a line of a panel. Curves of one name look alike in all panels.

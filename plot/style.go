@@ -37,7 +37,7 @@ type style struct {
 	faint  bool // one of many
 }
 
-// faint is the style of curves that are too many to be told apart.
+// faint is the style of curves that are too many for colours of their own.
 var faint = style{color: 0xbbbbbb, faint: true}
 
 // styleOf returns the style of the i-th curve of its role.

@@ -10,7 +10,7 @@ import (
 // Point is one call of one algorithm on one machine, and what it took.
 type Point struct {
 	Key     string `json:"key"`     // a hash of everything that the time depends on
-	Program string `json:"program"` // fingerprint of what measured
+	Program string `json:"program"` // fingerprint of the kernbench that measured it
 
 	Topology    string `json:"topology"`    // as it was named: a preset or a file
 	Machine     string `json:"machine"`     // in words
@@ -19,7 +19,7 @@ type Point struct {
 
 	Collective string     `json:"collective"`
 	Algorithm  string     `json:"algorithm"`
-	Settings   string     `json:"settings"` // over those that are configured, such as "n_slots=8 slot_size=16384"; "": none
+	Settings   string     `json:"settings"` // that replace configured ones, such as "n_slots=8 slot_size=16384"; "": none
 	Type       string     `json:"type"`
 	Op         string     `json:"op"`   // none where nothing is reduced
 	Root       int        `json:"root"` // -1 where there is none
@@ -31,7 +31,7 @@ type Point struct {
 	Time     unit.Time `json:"time_ps"`
 	Messages int64     `json:"messages"`
 	Events   int64     `json:"events"` // of the simulation: what it cost
-	Error    string    `json:"error"`  // what kept it from its end; then there is no time
+	Error    string    `json:"error"`  // why it failed; then there is no time
 
 	Estimated     bool     `json:"estimated"`      // from smaller sizes, not measured
 	EstimateError *float64 `json:"estimate_error"` // of the same estimate at the largest measured size, relative; nil: unknown
@@ -51,8 +51,7 @@ const pointColumns = `p.key, p.program, p.topology, p.machine, p.fingerprint, p.
 	p.type, p.op, p.root, p.ranks, p.size, p.elems, p.in_place, p.time_ps, p.messages, p.events, p.error, p.estimated, p.estimate_error,
 	b.hardware_ps, b.hardware_limit, b.configured_ps, b.configured_limit`
 
-// Put keeps a point as one of a run, at once and for good. One that is there already stays as it
-// is.
+// Put commits a point as one of a run. A point that is there already stays as it is.
 func (s *Store) Put(run int64, p *Point) error {
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -75,14 +74,14 @@ func (s *Store) Put(run int64, p *Point) error {
 	return s.explain(tx.Commit())
 }
 
-// PutBound keeps how fast a point could have been.
+// PutBound stores the bound of a point.
 func (s *Store) PutBound(key string, b *Bound) error {
 	_, err := s.db.Exec("INSERT OR IGNORE INTO bound VALUES (?, ?, ?, ?, ?)", key, int64(b.Hardware), b.HardwareLimit,
 		int64(b.Configured), b.ConfiguredLimit)
 	return s.explain(err)
 }
 
-// Find is the point of that key, nil if there is none, and makes it one of a run.
+// Find returns the point with a key, nil if there is none, and makes it one of a run.
 func (s *Store) Find(run int64, key string) (*Point, error) {
 	points, err := s.points("WHERE p.key = ?", key)
 	if err != nil || len(points) == 0 {
@@ -133,13 +132,13 @@ func (s *Store) points(where string, args ...any) ([]Point, error) {
 	return all, s.explain(rows.Err())
 }
 
-// PutVerdict keeps what was found wrong with an algorithm; "" is nothing.
+// PutVerdict stores what was found wrong with an algorithm; "" means that it is right.
 func (s *Store) PutVerdict(key, program, algorithm string, ranks, elems int, wrong string) error {
 	_, err := s.db.Exec("INSERT OR IGNORE INTO verdict VALUES (?, ?, ?, ?, ?, ?)", key, program, algorithm, ranks, elems, wrong)
 	return s.explain(err)
 }
 
-// Verdict is what was found wrong with an algorithm, and whether it was checked.
+// Verdict returns what was found wrong with an algorithm, and whether it was checked.
 func (s *Store) Verdict(key string) (wrong string, known bool, err error) {
 	err = s.db.QueryRow("SELECT wrong FROM verdict WHERE key = ?", key).Scan(&wrong)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Query runs SQL of the user's and hands out the names of the columns, then row by row, as text. A
-// value that there is not is the empty text.
+// Query runs the user's SQL. It passes on the names of the columns, then each row, as text. NULL is
+// the empty text.
 func (s *Store) Query(ctx context.Context, query string, row func(cells []string) error) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {

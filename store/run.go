@@ -10,9 +10,9 @@ import (
 type Run struct {
 	ID       int64     `json:"id"`
 	Started  time.Time `json:"started"`
-	Finished time.Time `json:"finished,omitzero"` // zero: it did not come to its end, or is still under way
+	Finished time.Time `json:"finished,omitzero"` // zero: it was stopped, or still runs
 	Command  string    `json:"command"`
-	Program  string    `json:"program"` // fingerprint of what measured
+	Program  string    `json:"program"` // fingerprint of the kernbench that measured
 
 	Points      int    `json:"points"` // that it measured or found
 	Topologies  string `json:"topologies"`
@@ -69,7 +69,7 @@ func (s *Store) Runs() ([]Run, error) {
 	return all, s.explain(rows.Err())
 }
 
-// Run is the run of that number.
+// Run returns the run with a number.
 func (s *Store) Run(id int64) (*Run, error) {
 	all, err := s.Runs()
 	if err != nil {

@@ -3,11 +3,11 @@ package store
 // appID marks a file as one of kernbench, in SQLite's application_id: "kben".
 const appID = 0x6b62656e
 
-// version is that of the schema, in SQLite's user_version. A change to the schema raises it, and
-// brings older files along.
+// version is the version of the schema, in SQLite's user_version. Whoever changes the schema raises
+// it, and converts older files.
 const version = 1
 
-// schema is what docs/tune.md describes.
+// schema makes the tables that docs/tune.md describes.
 const schema = `
 CREATE TABLE run (
 	id       INTEGER PRIMARY KEY,

@@ -30,7 +30,7 @@ func Open(file string) (*Store, error) {
 	return s, nil
 }
 
-// OpenToRead opens a file that is there. Nothing that is asked of it changes it.
+// OpenToRead opens an existing file. No query changes it.
 func OpenToRead(file string) (*Store, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: there is no such file: kernbench tune --db %[1]s makes it", file)
@@ -50,7 +50,8 @@ func OpenToRead(file string) (*Store, error) {
 	if wal, serr := os.Stat(file + "-wal"); !cannotShare(err) || serr == nil && wal.Size() > 0 {
 		return nil, errors.Join(err, s.Close())
 	}
-	// Its folder may not be written, so that no process writes it: no file is needed beside it.
+	// The folder may be read-only. Then no process writes the database, and no file is needed
+	// beside it.
 	if err := s.Close(); err != nil {
 		return nil, err
 	}
@@ -72,8 +73,8 @@ func cannotShare(err error) bool {
 // notADatabase and the codes below are primary result codes of SQLite.
 const notADatabase, busy, cannotOpen, readOnly, logicError, inputOutput = 26, 5, 14, 8, 1, 10
 
-// open connects to a file. Who finds it locked waits: others hold it for the moment that it takes
-// to write a point.
+// open connects to a file. A process that finds it locked waits: others hold it only while they
+// write a point.
 func open(file, mode string) (*Store, error) {
 	if file == "" {
 		return nil, errors.New("a database needs a file name")
@@ -136,8 +137,8 @@ type asker interface {
 	QueryRow(query string, args ...any) *sql.Row
 }
 
-// check reports whether a file is empty, and refuses one that holds something else, or what a later
-// version wrote.
+// check reports whether a file is empty. It refuses the file of another program or of a later
+// version.
 func (s *Store) check(db asker) (fresh bool, err error) {
 	var app, has, tables int64
 	for query, to := range map[string]*int64{
@@ -159,8 +160,7 @@ func (s *Store) check(db asker) (fresh bool, err error) {
 	return false, nil
 }
 
-// explain names the file in an error of the database, and what a person can do about the usual
-// ones.
+// explain adds the file to an error of the database, and a remedy for the usual errors.
 func (s *Store) explain(err error) error {
 	if err == nil {
 		return nil
@@ -191,7 +191,7 @@ func (s *Store) explain(err error) error {
 	return fmt.Errorf("%s: %w", s.file, err)
 }
 
-// explained is an error of SQLite in a person's words.
+// explained is an error of SQLite with a text for the user.
 type explained struct {
 	text string
 	err  error
@@ -200,7 +200,7 @@ type explained struct {
 func (e *explained) Unwrap() error { return e.err }
 func (e *explained) Error() string { return e.text }
 
-// sentence is the text of an error of SQLite without what only it needs.
+// sentence returns the text of an error of SQLite without its codes.
 func sentence(text string) string {
 	text = strings.TrimPrefix(text, "SQL logic error: ")
 	if i := strings.LastIndex(text, " ("); i > 0 && strings.HasSuffix(text, ")") {

@@ -7,12 +7,12 @@ import (
 	"kernbench/tl"
 )
 
-// MaxHops is as many hops each way as there are names for.
+// MaxHops is the largest number of hops each way for which there are names.
 const MaxHops = 20
 
-// Circulant is a ring with longer and longer hops: from each rank to those 1, 2, 4, ... further
-// on and as many back. Binomial trees are part of it whatever rank is their root, and so are the
-// partners of Bruck's algorithms. The hop of 2^k ranks is called hopK.E, and back hopK.W.
+// Circulant is a ring with hops of 1, 2, 4, ... ranks in both directions. It contains the binomial
+// tree of every root, and the partners of Bruck's algorithms. The hop of +2^k ranks is called
+// hopK.E, that of -2^k ranks hopK.W.
 var Circulant = Register(Topology{
 	Name:    "circulant",
 	Summary: "a ring with hops: hopK.E is rank+2^K, hopK.W is rank-2^K, modulo the world size, for all 2^K below it",
@@ -35,7 +35,7 @@ func Hops(world int) int { return bits.Len(uint(max(world, 1) - 1)) }
 // HopEast is the direction that leads 2^k ranks on, HopWest the one that leads 2^k back.
 func HopEast(k int) tl.Dir { return hops[k].east }
 
-// HopWest faces HopEast.
+// HopWest is the opposite of HopEast.
 func HopWest(k int) tl.Dir { return hops[k].west }
 
 var hops = func() (dirs [MaxHops]struct{ east, west tl.Dir }) {
@@ -46,8 +46,8 @@ var hops = func() (dirs [MaxHops]struct{ east, west tl.Dir }) {
 	return dirs
 }()
 
-// Hop is the direction that leads from one rank to another, and the one that it comes from there.
-// They are a power of two apart, one way round or the other.
+// Hop returns the direction that leads from one rank to another, and the direction from which the
+// other receives. The two ranks are a power of two apart, in either direction.
 func Hop(from, to, world int) (out, in tl.Dir) {
 	if d := mod(to-from, world); d&(d-1) == 0 {
 		k := bits.TrailingZeros(uint(d))

@@ -15,7 +15,7 @@ import (
 //  1. the opposite of d, when the peer's own ring of that name leads back to r;
 //  2. the opposite of d, when the peer does not send under that name;
 //  3. any name under which the peer sends to r, in the order of directions: of two ranks
-//     that call each other E, each hears the other from E;
+//     that call each other E, each receives from E;
 //  4. the opposite of d.
 //
 // The opposite of parent is child0 or child1, whichever the rule fits first.
@@ -73,7 +73,7 @@ func (l *links) to(rank int32) []int32 {
 	return l.arriving[l.arriveFrom[rank]:l.arriveFrom[rank+1]]
 }
 
-// peerOf is where rank sends under name d.
+// peerOf returns the rank to which a rank sends under name d.
 func (l *links) peerOf(rank int32, d tl.Dir) (peer int32, ok bool) {
 	for _, k := range l.of(rank) {
 		if k.Dir == d {
@@ -137,8 +137,8 @@ func (l *links) indexArrivals() {
 	}
 }
 
-// opposites lists the names that a ring sent into under d goes by at the far end, in
-// order. A child cannot know which one it is to its parent.
+// opposites lists the names that the ring of direction d can have at its far end, in order. A child
+// cannot know which one it is to its parent.
 func (l *links) opposites(d tl.Dir) []tl.Dir {
 	if l.faced[d] {
 		return l.faces[d]
@@ -188,7 +188,7 @@ func (l *links) opposite(_ int32, k Link) tl.Dir {
 	return tl.AnyDir
 }
 
-// homeless is the error for a ring that its peer has no name left for.
+// homeless is the error for a ring for which its peer has no name left.
 func (l *links) homeless(from int32, k Link) error {
 	err := fmt.Errorf("rank %d sends %v to rank %d, which has no direction left to receive it from", from, k.Dir, k.Peer)
 	for _, o := range l.opposites(k.Dir) {

@@ -1,4 +1,4 @@
-// Package topology knows the logical neighbours: which rank each rank calls its east, its parent,
+// Package topology defines the logical neighbours of ranks: which rank each rank calls E, parent
 // and so on, and overrides of them. Connect turns these names into rings with two ends. RingStep
 // and TreeStep are the arithmetic that algorithms on rings and trees share.
 //

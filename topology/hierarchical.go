@@ -18,16 +18,16 @@ func init() {
 	}
 }
 
-// LevelEast and LevelWest are the directions round the ring of a level, which counts from 0: the
-// ranks that lie next to each other.
+// LevelEast is the direction E round the ring of a level. Levels count from 0: the ranks that are
+// next to each other.
 func LevelEast(level int) tl.Dir { return levelEast[level] }
 
-// LevelWest is the other way round.
+// LevelWest is the direction W round the ring of a level.
 func LevelWest(level int) tl.Dir { return levelWest[level] }
 
-// LevelsOf returns the widths of all levels of so many ranks, of which some are given. A width is
-// how many of each level make one of the next. The last has what remains; levels of one are left
-// out.
+// LevelsOf returns the widths of all levels of a number of ranks; some of them are given. A width
+// is the number of units of a level that make one unit of the next. The last level has the rest.
+// Levels of one are left out.
 func LevelsOf(world int, given []int) []int {
 	var all []int
 	for _, n := range given[:min(len(given), MostLevels-1)] {
@@ -63,7 +63,7 @@ var Hierarchical = Register(Topology{
 	},
 })
 
-// given are the levels that a grid names.
+// given returns the levels that a grid names.
 func (g Grid) given() []int {
 	n := 0
 	for n < MostLevels && g.Levels[n] != 0 {
@@ -72,7 +72,7 @@ func (g Grid) given() []int {
 	return g.Levels[:n]
 }
 
-// WithLevels is the grid of some levels, of which it takes as many as there can be.
+// WithLevels returns the grid of some levels, at most MostLevels.
 func WithLevels(levels []int) Grid {
 	var g Grid
 	copy(g.Levels[:MostLevels-1], levels)

@@ -6,11 +6,11 @@ import (
 	"kernbench/tl"
 )
 
-// hypercubeDims is as many dimensions as there are names for.
+// hypercubeDims is the largest number of dimensions for which there are names.
 const hypercubeDims = 16
 
-// Hypercube joins ranks whose numbers differ in one bit. In a world that is no power of two
-// those corners of the cube are missing that have no rank.
+// Hypercube joins ranks whose numbers differ in one bit. In a world that is no power of two the
+// cube lacks the corners without a rank.
 var Hypercube = Register(Topology{
 	Name:    "hypercube",
 	Summary: "dim0, dim1, ...: dimension k leads to the rank whose number differs in bit k, where there is one",
@@ -25,9 +25,9 @@ var Hypercube = Register(Topology{
 	},
 })
 
-// Fold maps world ranks to an algorithm for powers of two: the first core of them, a cube of so
-// many dimensions, do the work. Each rank from core on is the guest of rank-core, which is its
-// neighbour in the next dimension.
+// Fold maps world ranks to an algorithm for powers of two. The first core ranks, a cube of dims
+// dimensions, do the work. Each further rank is the guest of rank-core, its neighbour in the next
+// dimension.
 func Fold(world int) (core, dims int) {
 	dims = bits.Len(uint(world)) - 1
 	return 1 << dims, dims

@@ -3,7 +3,7 @@ package topology
 import "kernbench/tl"
 
 // Mesh2D is a grid without wrap links: rank = row*w + column, row 0 in the north. Ranks
-// at the rim lack the directions that lead out.
+// at the border lack the directions that lead out.
 var Mesh2D = Register(Topology{
 	Name:    "mesh_2d",
 	Summary: "a w x h grid, row-major from the north-west; no links around the rim",

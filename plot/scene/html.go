@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// HTML returns a picture as a page of its own, which fetches nothing.
+// HTML returns a picture as a page that needs no other file.
 func HTML(p *Picture) []byte {
 	var w svgWriter
 	fmt.Fprintf(&w, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>%s</title>\n", escape(p.Title))

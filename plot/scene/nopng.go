@@ -4,10 +4,10 @@ package scene
 
 import "errors"
 
-// pngMissing is why there is no PNG.
+// pngMissing is the error for a PNG in this build.
 var pngMissing = errors.New("kernbench was built with the tag nopng, without PNG: .svg or .html is expected")
 
-// canvas is what paints PNG.
+// canvas would paint a PNG.
 type canvas interface{}
 
 func (Path) paint(canvas)   {}

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// pngMissing is why there is no PNG: nothing.
+// pngMissing is nil: this build writes PNG.
 var pngMissing error
 
 // dpi is the resolution of a PNG, in pixels per inch, as journals ask for.
@@ -253,7 +253,7 @@ func (c *pixels) polygons(fill Color, all [][]Point) {
 	}
 	z := vector.NewRasterizer(at.Dx(), at.Dy())
 	for _, polygon := range all {
-		if area(polygon) < 0 { // areas of one sense only: others would cancel out
+		if area(polygon) < 0 { // all areas turn the same way: others would cancel out
 			polygon = append([]Point(nil), polygon...)
 			for i, k := 0, len(polygon)-1; i < k; i, k = i+1, k-1 {
 				polygon[i], polygon[k] = polygon[k], polygon[i]
@@ -272,7 +272,7 @@ func (c *pixels) polygons(fill Color, all [][]Point) {
 	z.Draw(c.image, at, image.NewUniform(fill.rgba()), image.Point{})
 }
 
-// area is twice the area within a line, with its sense as the sign.
+// area returns twice the area within a line. The sign is the direction in which the line turns.
 func area(points []Point) float64 {
 	sum := 0.0
 	for i, a := range points {

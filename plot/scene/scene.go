@@ -36,20 +36,20 @@ const (
 	White Color = 0xffffff
 )
 
-// Picture is what is drawn: items, the first at the bottom.
+// Picture is a drawing: a list of items, the first at the bottom.
 type Picture struct {
 	Width, Height float64
 	Title         string
-	About         []Fact // what made it
+	About         []Fact // version, command, machine
 	Items         []Item
 }
 
-// Fact is a line of what made a picture, such as its command.
+// Fact is a line about the origin of a picture, such as its command.
 type Fact struct{ Name, Value string }
 
 // Item is a part of a picture.
 type Item interface {
-	// Bounds returns the box that an item fills. That of a text is as wide as in the widest of
+	// Bounds returns the box that an item fills. The box of a text has the width of the widest of
 	// the usual fonts.
 	Bounds() Box
 	svg(*svgWriter)

@@ -14,7 +14,7 @@ const fonts = "Go, Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-seri
 
 type svgWriter struct{ bytes.Buffer }
 
-// SVG returns a picture as a file of its own. Its size is in millimetres, for papers.
+// SVG returns a picture as an SVG file. Its size is in millimetres, for papers.
 func SVG(p *Picture) []byte {
 	var w svgWriter
 	mm := func(points float64) string { return number(points * 25.4 / 72) }
@@ -26,7 +26,7 @@ func SVG(p *Picture) []byte {
 	return w.Bytes()
 }
 
-// inside writes what is between the tags of a picture.
+// inside writes the content of the svg element.
 func (w *svgWriter) inside(p *Picture) {
 	fmt.Fprintf(w, "<title>%s</title>\n", escape(p.Title))
 	if len(p.About) > 0 {
@@ -46,7 +46,7 @@ func (w *svgWriter) inside(p *Picture) {
 	}
 }
 
-// about returns what made a picture, in a line.
+// about returns the facts of a picture in one line.
 func about(p *Picture) string {
 	var parts []string
 	for _, f := range p.About {
@@ -115,7 +115,7 @@ func (w *svgWriter) style(s Stroke, fill *Color) {
 	}
 }
 
-// end closes the tag of a shape, with its tip.
+// end closes the tag of a shape and adds its tip.
 func (w *svgWriter) end(tag, tip string) {
 	if tip == "" {
 		w.WriteString("/>\n")

@@ -23,8 +23,8 @@ type Call struct {
 
 	// Labels names the ranks in provenance: rank r's contributions carry the label
 	// Labels.At(r). The zero value means that ranks carry their own number. Groups that
-	// run side by side (one per shard) get disjoint labels, so that data which strays
-	// from one into another is seen.
+	// run side by side (one per shard) get disjoint labels, so that data of one group in
+	// another is found.
 	Labels Ranks
 }
 
@@ -34,10 +34,10 @@ type Ranks struct {
 	First, N, Stride int
 }
 
-// At is the i-th of the sequence.
+// At returns the i-th rank of the sequence.
 func (r Ranks) At(i int) int { return r.First + i*max(r.Stride, 1) }
 
-// Part is a stretch of a rank's output whose elements have contributors of one form. Element j
+// Part is a range of a rank's output whose elements have contributors of one form. Element j
 // collects (rank, Base+j) for each rank of From, once each.
 type Part struct {
 	N    int
@@ -93,17 +93,17 @@ func (co *Collective) checkCounts(c Call) error {
 	return nil
 }
 
-// label is the rank under which contributions of r are known.
+// label returns the rank that provenance has for contributions of r.
 func (c Call) label(r int) int {
 	return c.Labels.At(r)
 }
 
-// labels is r in terms of labels.
+// labels returns the labels of some ranks.
 func (c Call) labels(r Ranks) Ranks {
 	return Ranks{First: c.label(r.First), N: r.N, Stride: max(r.Stride, 1) * max(c.Labels.Stride, 1)}
 }
 
-// bytes is the size of n elements.
+// bytes returns the size of n elements.
 func (c Call) bytes(n int) unit.Bytes { return unit.Bytes(n) * unit.Bytes(c.Type.Size()) }
 
 // Bytes returns the size of a call as nccl-tests defines it, the numerator of algbw. It is the
@@ -121,7 +121,7 @@ func (co *Collective) Bytes(c Call) unit.Bytes {
 	return c.bytes(most)
 }
 
-// Own extends dst by the labels of rank's input.
+// Own appends the provenance of rank's own input to dst.
 func (co *Collective) Own(h *Hasher, dst Prov, c Call, rank int) Prov {
 	return h.Own(dst, c.label(rank), 0, co.In(c, rank))
 }

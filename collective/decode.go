@@ -25,7 +25,7 @@ func (d *Decoder) Floats(t dtype.Type, src []byte) []float64 {
 		}
 		return d.out
 	case dtype.F16, dtype.BF16:
-		// By way of float32, which is what dtype is fast at.
+		// Through float32, for which dtype is fast.
 		d.wide = slices.Grow(d.wide[:0], 4*n)[:4*n]
 		dtype.Convert(dtype.F32, t, d.wide, src)
 		src = d.wide

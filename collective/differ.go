@@ -2,13 +2,12 @@ package collective
 
 import "iter"
 
-// Difference is a stretch of elements with wrong contributors. Both runs have its length.
+// Difference is a range of elements with wrong contributors. Both runs have its length.
 type Difference struct {
 	Want, Got Run
 }
 
-// Differences lists where two vectors of equal length differ, by the first element of
-// each stretch.
+// Differences lists the ranges in which two vectors of equal length differ, by first element.
 func Differences(want, got Prov) iter.Seq2[int, Difference] {
 	return func(yield func(int, Difference) bool) {
 		var i, j, at int
@@ -30,7 +29,7 @@ func Differences(want, got Prov) iter.Seq2[int, Difference] {
 	}
 }
 
-// MaxDepth is the largest Depth of p.
+// MaxDepth returns the largest Depth of p.
 func (p Prov) MaxDepth() uint16 {
 	var d uint16
 	for i := range p {

@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// Collective is the meaning of one collective. Each is a row at the foot of its file.
+// Collective defines one collective. Each is a row at the end of its file.
 type Collective struct {
 	Name    string
 	Summary string // one sentence, for listings
@@ -47,9 +47,9 @@ type Collective struct {
 	NCCL       string   // its name in nccl-tests; "": Name
 	Task       string   // the operation of HCCL whose tasks perform it; "": there is none
 	Bench      string   // host program that runs its algorithms when no program is named; "": ccl_hello, which runs any
-	Known      []string // algorithms of kernbench that are like those that vendors' libraries are known to have
+	Known      []string // algorithms of kernbench like those of vendors' libraries
 	KnownNCCL  []string // algorithms like those of NCCL alone; nil: Known
-	KnownRails []string // what stands on several nodes for those of NCCL that work in nodes and between them
+	KnownRails []string // on several nodes: algorithms like those of NCCL that work in nodes and between them
 	Least      string   // an algorithm that moves no more than Demand, for advice; "": none is named
 }
 
@@ -71,7 +71,7 @@ func register(co Collective) *Collective {
 // All lists the collectives by name.
 func All() []*Collective { return slices.Clone(rows) }
 
-// Lookup is the collective called name.
+// Lookup returns the collective called name.
 func Lookup(name string) (*Collective, error) {
 	var names []string
 	for _, co := range rows {
@@ -86,11 +86,11 @@ func Lookup(name string) (*Collective, error) {
 // allRanks returns all ranks of c.
 func allRanks(c Call) Ranks { return Ranks{N: c.World, Stride: 1} }
 
-// onlyRank is one rank.
+// onlyRank returns a single rank.
 func onlyRank(r int) Ranks { return Ranks{First: r, N: 1, Stride: 1} }
 
-// elems is the layout in which each rank holds Call.Elems elements.
+// elems returns Call.Elems: each rank has so many elements.
 func elems(c Call, _ int) int { return c.Elems }
 
-// toOthers is the demand of n elements that cross once to each rank but one.
+// toOthers returns the demand of n elements that cross once to each rank but one.
 func toOthers(c Call, n int) unit.Bytes { return c.bytes(n) * unit.Bytes(c.World-1) }

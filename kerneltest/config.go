@@ -30,12 +30,12 @@ type Config struct {
 	W, H      int               // of a mesh or torus: a square
 	Neighbors topology.Override // none
 
-	Inputs [][]float64 // what lies in each rank's shard, all of one length: chosen, if NElem or Collective says how many
+	Inputs [][]float64 // the values of each rank's shard, all of one length; chosen if NElem or Collective gives their number
 	NElem  int         // elements of each rank, where Inputs are chosen: 13, or 3 for each rank where the collective has blocks
 	DType  dtype.Type  // F32
 	Op     tl.ReduceOp // Sum
 	Args   []int       // Args.Ints of the kernel; the first is the root of a collective that has one
-	Levels []int       // of ranks that lie together: tl.Args.Levels
+	Levels []int       // of ranks that are next to each other: tl.Args.Levels
 
 	ChunkBytes, LatencyBytes int64 // Args of a pipeline: as it finds best, and unknown
 
@@ -61,7 +61,7 @@ type Config struct {
 	Multimem  bool         // ranks are SIPs on a switch that reduces and copies
 	NoAtomics bool         // no fetch_add and compare_swap on words of other PEs: all
 	Limits    exec.Limits  // of each launch: its defaults
-	History   *history.Log // account of memory for a judge of races of your own, in one schedule: none
+	History   *history.Log // receives the accesses to memory of one schedule, for a judge of races of your own: none
 }
 
 // complete sets the defaults of Config and checks the other fields.
@@ -112,7 +112,7 @@ func (cfg *Config) complete() error {
 	return nil
 }
 
-// collective returns what the kernel performs, or nil.
+// collective returns the collective that the kernel performs, or nil.
 func (cfg *Config) collective() (*collective.Collective, error) {
 	if cfg.Collective == "" || cfg.Collective == None {
 		return nil, nil
@@ -120,7 +120,7 @@ func (cfg *Config) collective() (*collective.Collective, error) {
 	return collective.Lookup(cfg.Collective)
 }
 
-// call is what is asked of the collective.
+// call returns the parameters of the collective.
 func (cfg *Config) call(what *collective.Collective) collective.Call {
 	c := collective.Call{World: cfg.World, Elems: cfg.NElem, Type: cfg.DType, Op: cfg.Op}
 	if what.Rooted && len(cfg.Args) > 0 {
@@ -129,7 +129,7 @@ func (cfg *Config) call(what *collective.Collective) collective.Call {
 	return c
 }
 
-// results are the elements of results that lie apart; nil: they replace the contributions.
+// results returns the number of elements of separate results; nil: results replace contributions.
 func (cfg *Config) results(what *collective.Collective) []int {
 	apart := cfg.Apart || what.Apart
 	ns := make([]int, cfg.World)

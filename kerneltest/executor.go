@@ -13,7 +13,7 @@ import (
 	"kernbench/record/oplog"
 )
 
-// executor is the one that performs a single schedule: the first of cfg.Executors, or mock.
+// executor returns the executor for a single schedule: the first of cfg.Executors, or mock.
 func (cfg *Config) executor() (*exec.Row, error) {
 	if len(cfg.Executors) == 0 {
 		return exec.Default(exec.Checking), nil
@@ -41,7 +41,7 @@ func (cfg *Config) open(row *exec.Row, log *oplog.Log) (exec.Executor, error) {
 // machines are the machines of earlier tests, by their settings. They are read-only.
 var machines sync.Map
 
-// machine is one SIP of cubes with eight PEs each, as few as hold the ranks.
+// machine returns one SIP of cubes with eight PEs each, as few as hold the ranks.
 func (cfg *Config) machine() (*machine.Machine, error) {
 	cubes := (cfg.World + 7) / 8
 	w := 1

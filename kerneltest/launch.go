@@ -10,7 +10,7 @@ import (
 	"kernbench/unit"
 )
 
-// launch completes cfg and turns it into what an executor runs.
+// launch completes cfg and makes a launch of it.
 func (cfg *Config) launch(k tl.Kernel) (*launch.Launch, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (cfg *Config) grid(t *topology.Topology) topology.Grid {
 	return topology.Grid{W: cfg.W, H: cfg.H}
 }
 
-// place puts results and the window after the shards, at the same offset on all ranks.
+// place allocates results and the window after the shards, at the same offset on all ranks.
 func (cfg *Config) place(g *launch.Group) error {
 	a := &g.Args
 	at := aligned(int64(a.NElem * a.DType.Size()))

@@ -45,7 +45,7 @@ func (cfg *Config) load(log *oplog.Log, l *launch.Launch, o *Outcome) error {
 	return zero(log, o.Window)
 }
 
-// zero makes the data of a window: zeros, but for staging memory.
+// zero makes the data of a window: zeros, except for staging memory.
 func zero(log *oplog.Log, w *mem.Window) error {
 	for r := range w.Team.Size() {
 		for i := range w.Layout.Parts {
@@ -68,7 +68,7 @@ func zero(log *oplog.Log, w *mem.Window) error {
 	return nil
 }
 
-// read collects what the ranks' memory holds.
+// read returns the contents of the ranks' memory.
 func (cfg *Config) read(log *oplog.Log, l *launch.Launch, o *Outcome) error {
 	a := &l.Groups[0].Args
 	o.Outputs = make([][]float64, cfg.World)

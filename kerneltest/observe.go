@@ -24,8 +24,8 @@ type Outcome struct {
 	Overflow  string                // the first operation that made an infinity or a NaN of finite operands
 }
 
-// Once performs one schedule of a kernel and returns what lies in the shards of the ranks
-// afterwards. Any fault ends the test. It judges nothing else.
+// Once performs one schedule of a kernel and returns the contents of the ranks' shards afterwards.
+// Any fault ends the test. It judges nothing else.
 func Once(t TB, k tl.Kernel, cfg Config) [][]float64 {
 	t.Helper()
 	out, err := Try(k, cfg)

@@ -36,14 +36,14 @@ func observeRaces(k tl.Kernel, cfg Config) (*Outcome, *race.Report, error) {
 	}
 }
 
-// memory is what lies where in a run of the mock executor, as its kernel is told. The judge asks
-// for names while kernels run.
+// memory is the layout of memory in a run of the mock executor. The judge asks for names while
+// kernels run.
 type memory struct {
 	mu   sync.Mutex
 	args tl.Args
 }
 
-// watch is a kernel that records its calls.
+// watch returns a kernel that records its calls.
 func (m *memory) watch(k tl.Kernel) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		m.mu.Lock()
@@ -53,7 +53,7 @@ func (m *memory) watch(k tl.Kernel) tl.Kernel {
 	}
 }
 
-// name names what lies at an address.
+// name returns the name of the data at an address.
 func (m *memory) name(a mem.Addr) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

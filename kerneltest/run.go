@@ -20,8 +20,8 @@ type TB interface {
 
 // Run performs a kernel on the executors, in each of the schedules that cfg requests, and judges
 // every one. It judges faults, deadlocks and races, and the values and the provenance that
-// cfg.Collective means. What is wrong ends the test, with the fields of Config that show it again.
-// Run returns what lies in the shards of the ranks, or in their results, after the first schedule.
+// cfg.Collective demands. A failure ends the test, with the fields of Config that repeat it. Run returns the
+// contents of the ranks' shards, or of their results, after the first schedule.
 //
 // A kernel runs many times: let it write nothing that outlives a run.
 func Run(t TB, k tl.Kernel, cfg Config) [][]float64 {
@@ -33,7 +33,7 @@ func Run(t TB, k tl.Kernel, cfg Config) [][]float64 {
 	return out
 }
 
-// Wrong is the error of a schedule that is not right.
+// Wrong is the error of a schedule that failed.
 type Wrong struct {
 	Executor string
 	Seed     uint64 // number of the random schedule; 0: the executor's own
@@ -54,8 +54,8 @@ func (w *Wrong) Error() string {
 	return fmt.Sprintf("on %s, %s: %v\nthe fields of Config for this schedule alone: %s", w.Executor, which, w.Err, fields)
 }
 
-// Check is Run for tests that expect something wrong, which is a *Wrong. Other errors are
-// mistakes in cfg.
+// Check is Run for tests that expect a failure, which is a *Wrong. Other errors are mistakes in
+// cfg.
 func Check(k tl.Kernel, cfg Config) ([][]float64, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (cfg *Config) judge(k tl.Kernel, what *collective.Collective, first *Outcom
 	return o, rep.Atomics, err
 }
 
-// wrong returns what is wrong with a schedule that ended.
+// wrong returns the failure of a schedule that ended, or nil.
 func (cfg *Config) wrong(what *collective.Collective, o *Outcome, rep *race.Report, first *Outcome) error {
 	switch {
 	case rep.Total > 0:
@@ -159,7 +159,7 @@ func (cfg *Config) wrong(what *collective.Collective, o *Outcome, rep *race.Repo
 	return nil
 }
 
-// verify holds the outcome of a schedule against what its collective means.
+// verify compares the outcome of a schedule with that of its collective.
 func (cfg *Config) verify(what *collective.Collective, o *Outcome) error {
 	call, size := cfg.call(what), cfg.DType.Size()
 	in := verify.Input{

@@ -10,11 +10,11 @@ import (
 // ErrFull is returned when a memory has no free run that is long enough.
 var ErrFull = errors.New("memory full")
 
-// Allocator hands out runs of one memory, first fit, and joins neighbours when they
-// come back. The zero Allocator has no memory; use NewAllocator.
+// Allocator allocates runs of one memory, first fit, and joins neighbouring free runs. The zero
+// Allocator has no memory; use NewAllocator.
 type Allocator struct {
 	capacity, align int64
-	top             int64 // from there on all is free
+	top             int64 // all memory from here on is free
 	free            []run // below, by offset, never adjacent
 	used            []run // by offset
 }
@@ -26,7 +26,7 @@ func NewAllocator(capacity, align int64) *Allocator {
 	return &Allocator{capacity: capacity, align: align}
 }
 
-// Capacity is how many bytes there are.
+// Capacity returns the size of the memory in bytes.
 func (a *Allocator) Capacity() int64 { return a.capacity }
 
 // Alloc reserves n bytes and returns their offset. The error wraps ErrFull and has the requested
@@ -44,7 +44,7 @@ func (a *Allocator) Alloc(n int64) (int64, error) {
 	return off, nil
 }
 
-// round is n as it is handed out: in whole units.
+// round returns n rounded up to whole units.
 func (a *Allocator) round(n int64) int64 {
 	if n > a.capacity { // else rounding up may overflow, and no run is long enough anyway
 		return n
@@ -52,7 +52,7 @@ func (a *Allocator) round(n int64) int64 {
 	return (n + a.align - 1) / a.align * a.align
 }
 
-// firstFrom is the lowest offset, off or above, at which n bytes are free.
+// firstFrom returns the lowest offset, off or above, at which n bytes are free.
 func (a *Allocator) firstFrom(off, n int64) (int64, bool) {
 	for i := a.runAt(off); i < len(a.free); i++ {
 		first := max(off, a.free[i].off)
@@ -97,12 +97,12 @@ func (a *Allocator) take(off, n int64) {
 	}
 }
 
-// find is the index in used of the run at an offset, or where it would be.
+// find returns the index in used of the run at an offset, or where it would be.
 func (a *Allocator) find(off int64) (int, bool) {
 	return slices.BinarySearchFunc(a.used, off, func(r run, o int64) int { return cmp.Compare(r.off, o) })
 }
 
-// full is the error of an allocation for which there is no room.
+// full returns the error of an allocation for which there is no room.
 func (a *Allocator) full(n int64) error {
 	total, longest := a.capacity-a.top, a.capacity-a.top
 	for _, r := range a.free {
@@ -139,7 +139,7 @@ func (a *Allocator) Free(off int64) error {
 	return nil
 }
 
-// InUse is the number of bytes handed out.
+// InUse returns the number of allocated bytes.
 func (a *Allocator) InUse() int64 {
 	total := a.top
 	for _, r := range a.free {

@@ -5,8 +5,8 @@ type Chunk struct {
 	Lo, N int
 }
 
-// ChunkOf is part i of n elements split into parts: as equal as can be, the first n mod
-// parts one element longer. Parts beyond n are empty. Chunks of one split are
+// ChunkOf returns part i of n elements split into parts of nearly equal length: the first n mod
+// parts are one element longer. Parts beyond n are empty. Chunks of one split are
 // contiguous and in order.
 func ChunkOf(n, parts, i int) Chunk {
 	q, r := n/parts, n%parts

@@ -29,7 +29,7 @@ type extent struct {
 	copies *[]Addr // nil: there are none
 }
 
-// Reserve makes room for so many extents more.
+// Reserve makes room for so many more extents.
 func (m *Map) Reserve(n int) { m.extents = slices.Grow(m.extents, n) }
 
 // Insert adds an extent. Extents must not overlap.
@@ -51,13 +51,13 @@ func (m *Map) Insert(e Extent) error {
 	return nil
 }
 
-// Remove takes out the extents that start in a range of addresses, and returns how many there were.
-// So a tensor with many shards goes at once.
+// Remove removes the extents that start in a range of addresses, such as all shards of a tensor. It
+// returns how many there were.
 func (m *Map) Remove(from, to Addr) int {
 	start := func(e extent, a Addr) int { return cmp.Compare(e.va, a) }
 	lo, _ := slices.BinarySearchFunc(m.extents, from, start)
 	hi, _ := slices.BinarySearchFunc(m.extents, max(from, to), start)
-	if lo == 0 { // the oldest go first, mostly: nothing needs to move
+	if lo == 0 { // mostly the oldest are removed first: nothing needs to move
 		clear(m.extents[:hi])
 		m.extents = m.extents[hi:]
 	} else {
@@ -66,7 +66,7 @@ func (m *Map) Remove(from, to Addr) int {
 	return hi - lo
 }
 
-// find is the number of extents that start at or before va.
+// find returns the number of extents that start at or before va.
 func (m *Map) find(va Addr) int {
 	lo, hi := 0, len(m.extents)
 	for lo < hi {
@@ -80,8 +80,8 @@ func (m *Map) find(va Addr) int {
 	return lo
 }
 
-// Run is a stretch of addresses that lie one after the other in one memory. Virtual (or physical)
-// addresses From to To, without To, are at physical addresses from At on.
+// Run is a range of addresses that are contiguous in one memory. Virtual (or physical) addresses
+// From to To, without To, are at physical addresses from At on.
 type Run struct {
 	From, To, At Addr
 }
@@ -95,7 +95,7 @@ func (r *Run) Resolve(a Addr) (pa Addr, contiguous int64) {
 	return r.At + (a - r.From), int64(r.To - a)
 }
 
-// Find is the run that PE pe means by an address. A physical address stands for itself.
+// Find returns the run of an address of PE pe. A physical address maps to itself.
 func (m *Map) Find(pe int, a Addr) (r Run, ok bool) {
 	if a.Space() > SRAM {
 		return Run{}, false
@@ -123,8 +123,8 @@ func (m *Map) Find(pe int, a Addr) (r Run, ok bool) {
 	return Run{e.va, e.va + Addr(e.bytes), base}, true
 }
 
-// Resolve finds the physical address that PE pe means by a, and how many bytes from
-// there on are contiguous.
+// Resolve finds the physical address of address a of PE pe, and how many bytes from there on are
+// contiguous.
 func (m *Map) Resolve(pe int, a Addr) (pa Addr, contiguous int64, ok bool) {
 	r, ok := m.Find(pe, a)
 	if !ok {

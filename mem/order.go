@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Ordering is what a machine promises about the order in which one PE's puts, stores and
-// notifications take effect in the memory of others. Channels are the traffic classes: puts
+// Ordering is the order that a machine guarantees for one PE's puts, stores and notifications:
+// when they take effect in the memory of others. Channels are the traffic classes: puts
 // travel on one, notifications and atomics on another.
 type Ordering uint8
 
-// The orderings, weakest first: each promises what the one before does, and more.
+// The orderings, weakest first: each guarantees what the one before does, and more.
 const (
-	PutSignal  Ordering = iota // put with signal: the signal comes after its own data. Nothing else
+	PutSignal  Ordering = iota // put with signal: the signal comes after its own data; no other order
 	ByChannel                  // in order per source, destination and channel; unordered across channels
 	InOrder                    // in order per source and destination, as if there were one channel
-	Sequential                 // each takes effect before the next is begun: hides missing fences
+	Sequential                 // each takes effect before the next begins: hides missing fences
 )
 
 var orderings = [...]string{"put_signal", "by_channel", "in_order", "sequential"}

@@ -3,9 +3,9 @@ package mem
 import "fmt"
 
 // AllocSymmetric reserves n bytes at the lowest offset at which all allocators have them free,
-// in all of them or in none. The allocators are different ones, and hand out multiples of the
-// same number of bytes. The error for want of room wraps ErrFull and names the first allocator
-// that has none, by its index.
+// in all of them or in none. All allocators must be different, and allocate multiples of the
+// same number of bytes. If there is no room, the error wraps ErrFull and has the index of the first
+// allocator that has none.
 func AllocSymmetric(as []*Allocator, n int64) (int64, error) {
 	if len(as) == 0 || n <= 0 {
 		return 0, fmt.Errorf("allocation of %d bytes in each of %d memories: both must be positive", n, len(as))

@@ -8,16 +8,16 @@ type Team struct {
 	Name string
 	PEs  []int32 // by rank, no PE twice
 
-	// Meeting is what the members meet in: one control word per round of a dissemination
-	// barrier, log2 of the size rounded up. It only ever grows.
+	// Meeting is the window for barriers of the members: one control word for each round of a
+	// dissemination barrier, log2 of the size rounded up. Words only grow.
 	Meeting *Window
-	// Met counts by rank the rendezvous that a member has begun. Each member touches its own.
+	// Met counts, by rank, the barriers that a member has begun. Each member changes its own count.
 	Met []int64
 
 	ranks map[int32]int
 }
 
-// NewTeam makes a team without a meeting place. No PE may be in it twice.
+// NewTeam makes a team without a window for barriers. No PE may be in it twice.
 func NewTeam(name string, pes []int32) (*Team, error) {
 	t := &Team{Name: name, PEs: pes, Met: make([]int64, len(pes)), ranks: make(map[int32]int, len(pes))}
 	if len(pes) == 0 {
@@ -32,10 +32,10 @@ func NewTeam(name string, pes []int32) (*Team, error) {
 	return t, nil
 }
 
-// Size is the number of members.
+// Size returns the number of members.
 func (t *Team) Size() int { return len(t.PEs) }
 
-// Rank is the rank of a PE in the team; ok is false when it is no member.
+// Rank returns the rank of a PE in the team; ok is false when it is no member.
 func (t *Team) Rank(pe int) (rank int, ok bool) {
 	rank, ok = t.ranks[int32(pe)]
 	return rank, ok
@@ -50,7 +50,7 @@ func (t *Team) Translate(rank int, to *Team) (int, bool) {
 	return to.Rank(int(t.PEs[rank]))
 }
 
-// Rounds is the number of rounds of a dissemination barrier: log2 of the size, rounded up.
+// Rounds returns the number of rounds of a dissemination barrier: log2 of the size, rounded up.
 func (t *Team) Rounds() int {
 	n := 0
 	for 1<<n < len(t.PEs) {

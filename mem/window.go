@@ -24,10 +24,10 @@ func (t WordType) String() string {
 	return [...]string{"data", "int32", "int64", "uint64"}[min(t, Uint64)]
 }
 
-// Size is the bytes of one word, 0 for NoWord.
+// Size returns the bytes of one word, 0 for NoWord.
 func (t WordType) Size() int { return [...]int{0, 4, 8, 8}[min(t, Uint64)] }
 
-// Wrap is a value as a word of this type holds it. A uint64 is kept as the int64 of the
+// Wrap returns a value as a word of this type holds it. A uint64 is kept as the int64 of the
 // same bits.
 func (t WordType) Wrap(v int64) int64 {
 	if t == Int32 {
@@ -44,7 +44,7 @@ func (t WordType) Less(a, b int64) bool {
 	return a < b
 }
 
-// Part is a stretch of a window whose elements are alike: data of an element type, or control
+// Part is a range of a window with elements of one kind: data of an element type, or control
 // words.
 type Part struct {
 	Name  string     // within its buffer; may be "" when it is the only one
@@ -64,7 +64,7 @@ type Part struct {
 // DataPart declares n elements of data.
 func DataPart(name string, t dtype.Type, n int) Part { return Part{Name: name, Type: t, Count: n} }
 
-// StagingPart declares n elements of data that hold nothing before they are written.
+// StagingPart declares n elements of data that have no value before they are written.
 func StagingPart(name string, t dtype.Type, n int) Part {
 	return Part{Name: name, Type: t, Count: n, Staging: true}
 }
@@ -72,7 +72,7 @@ func StagingPart(name string, t dtype.Type, n int) Part {
 // SignalPart declares n control words.
 func SignalPart(name string, t WordType, n int) Part { return Part{Name: name, Word: t, Count: n} }
 
-// ElemSize is the bytes of one element.
+// ElemSize returns the bytes of one element.
 func (p *Part) ElemSize() int {
 	if p.Word != NoWord {
 		return p.Word.Size()
@@ -80,10 +80,10 @@ func (p *Part) ElemSize() int {
 	return p.Type.Size()
 }
 
-// Bytes is the size of the part.
+// Bytes returns the size of the part.
 func (p *Part) Bytes() int64 { return int64(p.Count) * int64(p.ElemSize()) }
 
-// FullName is buffer.part, or the buffer's name where the part has none.
+// FullName returns buffer.part, or the buffer's name where the part has none.
 func (p *Part) FullName() string { return p.full }
 
 func (p *Part) String() string {
@@ -195,7 +195,8 @@ func (l *Layout) end() int64 {
 	return p.Off + p.Bytes()
 }
 
-// Find is the part with a full name, or nil. A buffer of one part goes by its own name too.
+// Find returns the part with a full name, or nil. A buffer of one part also has the name of the
+// buffer.
 func (l *Layout) Find(name string) *Part {
 	for i := range l.Parts {
 		if l.Parts[i].full == name {
@@ -223,9 +224,8 @@ func (l *Layout) Names() []string {
 	return names
 }
 
-// Window is symmetric memory. It is a stretch of the HBM slice of each member of a team, at the
-// same offset everywhere and with the same layout. Except for staging memory, it is all zero when
-// it is made, before any member can reach it.
+// Window is symmetric memory: a range of the HBM slice of each member of a team, at the same offset
+// and with the same layout. A new window is all zero, except for staging memory.
 type Window struct {
 	Name     string
 	Team     *Team
@@ -248,15 +248,15 @@ func NewWindow(name string, t *Team, l *Layout, base int64) *Window {
 	return w
 }
 
-// Addr is the physical address of an offset in a member's copy.
+// Addr returns the physical address of an offset in a member's copy.
 func (w *Window) Addr(rank int, off int64) Addr {
 	return At(HBM, int(w.Team.PEs[rank]), w.Base+off)
 }
 
-// Words are the control words of a member, by their index in the window.
+// Words returns the control words of a member, by their index in the window.
 func (w *Window) Words(rank int) []int64 { return w.words[rank] }
 
-// PartOfWord is the part that a control word belongs to.
+// PartOfWord returns the part of a control word.
 func (w *Window) PartOfWord(word int32) *Part {
 	for i := range w.Layout.Parts {
 		p := &w.Layout.Parts[i]
@@ -267,14 +267,14 @@ func (w *Window) PartOfWord(word int32) *Part {
 	return nil
 }
 
-// WordAddr is the physical address of a control word.
+// WordAddr returns the physical address of a control word.
 func (w *Window) WordAddr(rank int, word int32) Addr {
 	p := w.PartOfWord(word)
 	return w.Addr(rank, p.Off+int64(word-p.First)*int64(p.Word.Size()))
 }
 
-// NameAt is how reports call the element at a physical address: window.buffer.part[3]. It is
-// empty for an address outside of all members' copies.
+// NameAt returns the name of the element at a physical address for reports: window.buffer.part[3].
+// It is empty for an address outside of all members' copies.
 func (w *Window) NameAt(a Addr) string {
 	if a.Space() != HBM {
 		return ""
@@ -294,7 +294,7 @@ func (w *Window) NameAt(a Addr) string {
 	return w.Name
 }
 
-// WordName is how errors call a control word: window.buffer.part[3].
+// WordName returns the name of a control word for errors: window.buffer.part[3].
 func (w *Window) WordName(word int32) string {
 	p := w.PartOfWord(word)
 	return fmt.Sprintf("%s.%s[%d]", w.Name, p.full, word-p.First)

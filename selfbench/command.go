@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What is measured of a command.
+// The figures of a command.
 const (
 	wallTime   = "wall time"
 	userCPU    = "user CPU"
@@ -19,14 +19,14 @@ const (
 	perMessage = "per message"
 )
 
-// cost is what one process took.
+// cost is the time and memory of one process.
 type cost struct {
 	wall, user time.Duration
 	memory     int64 // most that was resident; 0 if the system does not report it
 	stdout     string
 }
 
-// CommandError is a command that did not end well.
+// CommandError is the error for a command that failed.
 type CommandError struct {
 	Command string
 	Status  int // -1: a signal ended it
@@ -90,7 +90,7 @@ func outcomeOf(text string) *Outcome {
 	return &o
 }
 
-// leadingCount is the number that a text like "130,560 (31.88 MiB)" begins with.
+// leadingCount returns the number at the start of a text like "130,560 (31.88 MiB)".
 func leadingCount(s string) int64 {
 	number, _, _ := strings.Cut(s, " ")
 	n, _ := strconv.ParseInt(strings.ReplaceAll(number, ",", ""), 10, 64) // else nothing is known of it

@@ -30,7 +30,7 @@ func (m *Machine) fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// thisMachine is the computer that this runs on.
+// thisMachine describes the computer on which kernbench runs.
 func thisMachine() Machine {
 	m := Machine{Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}
 	m.CPU = valueIn("/proc/cpuinfo", "model name")
@@ -41,7 +41,8 @@ func thisMachine() Machine {
 	return m
 }
 
-// valueIn is the first value of a name in a file of lines "name: value"; empty where there is none.
+// valueIn returns the first value of a name in a file of lines "name: value"; empty if there is
+// none.
 func valueIn(file, name string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -34,7 +34,7 @@ type GrowthRow struct {
 	Time       *float64      `json:"time_exponent,omitempty"`
 	Messages   *float64      `json:"messages_exponent,omitempty"`
 	Events     *float64      `json:"events_exponent,omitempty"`
-	Note       string        `json:"note,omitempty"` // why it went no further
+	Note       string        `json:"note,omitempty"` // why there are no more points
 }
 
 // GrowthPoint is one number of ranks.
@@ -54,7 +54,7 @@ const (
 	clockTick = 0.02
 )
 
-// began is about when the process did.
+// began is approximately the start of the process.
 var began = time.Now()
 
 // growthRanks are the numbers of ranks, as far as time allows.
@@ -141,7 +141,7 @@ func growthOf(ctx context.Context, a *algorithm.Algorithm, s *Spec) (*GrowthRow,
 				row.fit()
 				return row, nil
 			}
-			continue // a number of ranks that it cannot have, perhaps, and it can have the next
+			continue // it may not take this number of ranks, and take the next
 		}
 		row.Points, row.Note = append(row.Points, p), ""
 	}
@@ -149,7 +149,7 @@ func growthOf(ctx context.Context, a *algorithm.Algorithm, s *Spec) (*GrowthRow,
 	return row, nil
 }
 
-// withinCPU is a context that ends when this process has used so much more CPU time.
+// withinCPU returns a context that ends when this process has used so much more CPU time.
 func withinCPU(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancel(ctx)
 	end := processTime() + limit
@@ -168,7 +168,7 @@ func withinCPU(ctx context.Context, limit time.Duration) (context.Context, conte
 	return ctx, stop
 }
 
-// expect is how long a run of so many ranks will take, going on as before; 0: unknown.
+// expect returns how long a run of so many ranks will take if it grows as before; 0: unknown.
 func (r *GrowthRow) expect(ranks int) float64 {
 	k := len(r.Points)
 	if k < 2 {
@@ -185,7 +185,7 @@ func growthPoint(ctx context.Context, name string, ranks, runs int) (GrowthPoint
 	spec := run.Spec{Algorithm: name, Ranks: ranks, NElem: growthElements,
 		Sets: []string{fmt.Sprintf("system.sips.count=%d", (ranks+inSIP-1)/inSIP)}}
 	for range runs {
-		runtime.GC() // what others left is not to be collected now
+		runtime.GC() // so that the garbage of earlier runs is not collected in this one
 		start := processTime()
 		r, err := run.Run(ctx, spec)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 	"kernbench/unit"
 )
 
-// inside is a row that is measured in this process.
+// inside returns a row that is measured in this process.
 func inside(name, what string, figures []Figure, run func(ctx context.Context) ([]float64, error)) *work {
 	return &work{name: name, what: what, inside: true, figures: figures,
 		run: func(ctx context.Context, _ *meter) ([]float64, *Outcome, error) {
@@ -43,7 +43,7 @@ func hold(live int) *work {
 			holds := func(n int) {
 				for range n {
 					e, _ := q.Pop()
-					// The next of a fixed sequence: what a generator costs is not the queue's.
+					// The next of a fixed sequence: a generator would add to the time of the queue.
 					at = at*1664525 + 1013904223
 					e.Time += delays[uint64(at)*uint64(len(delays))>>32]
 					q.Post(e)
@@ -66,7 +66,7 @@ func hold(live int) *work {
 		})
 }
 
-// newQueue is a queue with so many events, spread over what delays go to.
+// newQueue returns a queue with so many events, spread over the range of delays.
 func newQueue(live int) *des.Queue {
 	q, longest := &des.Queue{}, delays[len(delays)-1]
 	for i := range live {
@@ -75,7 +75,7 @@ func newQueue(live int) *des.Queue {
 	return q
 }
 
-// machineOf is the default machine with so many PEs.
+// machineOf returns the default machine with so many PEs.
 func machineOf(pes int) (*machine.Machine, error) {
 	topo, err := conf.LoadTopology(nil, []string{fmt.Sprintf("system.sips.count=%d", pes/128)})
 	if err != nil {
@@ -89,7 +89,7 @@ func build(pes int) *work {
 	return inside(fmt.Sprintf("build-%d", pes), fmt.Sprintf("building a machine of %s PEs, and a simulator of its links", group(pes)),
 		[]Figure{{What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}},
 		func(ctx context.Context) ([]float64, error) {
-			runtime.GC() // what others left is not to be collected now
+			runtime.GC() // so that the garbage of earlier rows is not collected in this one
 			start, used := time.Now(), processTime()
 			m, err := machineOf(pes)
 			if err != nil {
@@ -106,7 +106,7 @@ func build(pes int) *work {
 }
 
 // message is one slot message between neighbours, with everything that it passes: kernel, ring,
-// DMA, links, and its credit. Each pair of PEs has its way alone.
+// DMA, links, and its credit. Each pair of PEs has links of its own.
 func message(pes int) *work {
 	return inside(fmt.Sprintf("message-%d", pes),
 		fmt.Sprintf("one slot message between two PEs that have their links alone, on %s PEs at once", group(pes)),
@@ -116,7 +116,8 @@ func message(pes int) *work {
 			if err != nil {
 				return nil, err
 			}
-			// A short launch and a long one: what comes before and after messages is in both.
+			// The difference of a long and a short launch leaves out start and end, which both
+			// have.
 			few, many := 8, 8+max(64, 1<<19/pes)
 			var took, cpu [2]time.Duration
 			var messages [2]int64

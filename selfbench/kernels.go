@@ -14,7 +14,7 @@ import (
 	"kernbench/tl/launch"
 )
 
-// empty is an executor that does nothing: what a launch takes on it is what its kernels take.
+// empty is an executor that does nothing: a launch on it takes the time of the kernels alone.
 type empty struct{}
 
 func (empty) Data() *oplog.Log { return nil }
@@ -55,7 +55,7 @@ func (e *emptyCore) Do(in *tl.Instr) {
 	}
 }
 
-// ringElems is what a rank brings in the rows of this file, as in the rows ring-N.
+// ringElems is the number of elements of each rank in the rows of this file, as in the rows ring-N.
 const ringElems = 32768
 
 // onRing is a host with a vector on each of the PEs, and the rings of an algorithm.
@@ -81,7 +81,7 @@ func onRing(m *machine.Machine, x exec.Executor) (*device.Context, []*device.Ten
 
 const ringName = "ring_allreduce_chunked"
 
-// kernels is what the kernels of a ring take by themselves.
+// kernels is the row that measures the kernels of a ring alone.
 func kernels(pes int) *work {
 	return inside(fmt.Sprintf("kernels-%d", pes),
 		fmt.Sprintf("kernels of %s, %s PEs, 64 KiB per PE, on an executor that does nothing", ringName, group(pes)),
@@ -146,7 +146,7 @@ func ownRing(pes int) *work {
 // ratioOfCPU is the figure of a row that compares two launches within this process.
 const ratioOfCPU = "ratio of CPU times"
 
-// timed is what a launch takes, and how many messages it sends.
+// timed returns the time of a launch, and its number of messages.
 func timed(launch func() (*device.Launched, error)) (took, cpu time.Duration, messages int64, err error) {
 	start, used := time.Now(), processTime()
 	l, err := launch()

@@ -17,10 +17,10 @@ import (
 // Spec is the measurement to make.
 type Spec struct {
 	Only    []string // names of rows, or patterns of them as path.Match has it; all
-	Short   bool     // small sizes, which take seconds and have to reach nothing
+	Short   bool     // small sizes, which take seconds and have no targets
 	Runs    int
 	Limit   time.Duration // of one row, all its runs together
-	Program string        // that is kernbench; this process's own
+	Program string        // path of kernbench; default: that of this process
 
 	Version  string         // of kernbench, for the table
 	Command  string         // of the measurement, for the table
@@ -29,11 +29,11 @@ type Spec struct {
 
 // Progress is how far a measurement is.
 type Progress struct {
-	Name        string // of what is measured
+	Name        string // of the row
 	Done, Total int
 }
 
-// meter is what rows are measured with.
+// meter measures rows.
 type meter struct {
 	program string
 	dir     string // for files of commands; empty at the beginning of each run
@@ -48,7 +48,7 @@ type work struct {
 	run        func(ctx context.Context, m *meter) (values []float64, o *Outcome, err error)
 }
 
-// Names lists the rows that there are.
+// Names lists all rows.
 func Names(short bool) []Row {
 	var rows []Row
 	for _, w := range works(short) {
@@ -89,7 +89,7 @@ func Measure(ctx context.Context, s Spec) (*Table, error) {
 	defer os.RemoveAll(m.dir)
 	t := &Table{Origin: s.origin(), Command: s.Command, MadeBy: s.madeBy(), Runs: s.Runs}
 	rows := make([]*Row, len(all))
-	// Commands first: a process that this one starts counts what this one had as its own.
+	// Commands first: a process inherits the peak of memory of the process that starts it.
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
@@ -117,7 +117,8 @@ func (s *Spec) origin() Origin {
 	return Origin{s.Version, thisMachine(), time.Now().UTC().Truncate(time.Second)}
 }
 
-// madeBy is where the figures come from. They depend on the computer, not on a simulated machine.
+// madeBy returns the origin of the figures. They depend on the computer, not on a simulated
+// machine.
 func (s *Spec) madeBy() run.MadeBy {
 	m := thisMachine()
 	return run.NewMadeBy(s.Command, m.fingerprint())
@@ -157,7 +158,7 @@ func chosen(s Spec) ([]*work, error) {
 	return slices.DeleteFunc(all, func(w *work) bool { return !wanted[w.name] }), nil
 }
 
-// matching are the names that a pattern means.
+// matching returns the names that match a pattern.
 func matching(what, pattern string, names []string, list string) ([]string, error) {
 	var some []string
 	for _, name := range names {

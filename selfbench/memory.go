@@ -9,7 +9,7 @@ import (
 	"kernbench/lab/run"
 )
 
-// What is counted for each PE.
+// The figures for each PE.
 const (
 	stackBytes = "coroutine with stack, per PE"
 	ringBytes  = "rings, per PE"
@@ -17,7 +17,8 @@ const (
 )
 
 // bytesPerPE measures memory while a launch on so many PEs is under way. It counts live memory, and
-// not garbage that the collector has yet to find. In this process, which has to see its own heap.
+// not garbage that the collector has yet to find. It runs in this process, which reads its own
+// heap.
 func bytesPerPE(counts ...int) *work {
 	pes, levels := ofSwitches(counts)
 	return inside("bytes-per-pe",
@@ -37,7 +38,7 @@ func bytesPerPE(counts ...int) *work {
 			_, err := run.Run(ctx, run.Spec{
 				Algorithm: hierarchicalName, NElem: 8192, Sets: []string{levels},
 				Progress: func(p run.Progress) {
-					// Each time that is twice as far: few looks, some of them late.
+					// The interval doubles each time: few looks, some of them late.
 					if looks++; looks&(looks-1) != 0 || p.Done > 0 {
 						return
 					}
@@ -58,12 +59,12 @@ func bytesPerPE(counts ...int) *work {
 		})
 }
 
-// stock is live memory by what it is for.
+// stock is live memory by purpose.
 type stock struct{ stacks, rings, others int64 }
 
 func (s *stock) sum() int64 { return s.stacks + s.rings + s.others }
 
-// take looks at the process's own memory.
+// take reads the profile of the process's own memory.
 func (s *stock) take() {
 	var m runtime.MemStats
 	runtime.GC()
@@ -112,7 +113,7 @@ func allocatedFor(stack []uintptr) purpose {
 			f.Function == "kernbench/exec/sim/replay.(*Replay).makeRings":
 			return forRings
 		case f.Function == "iter.Pull[...]", f.Function == "runtime.newcoro", f.Function == "runtime.malg":
-			return forStacks // and not iter.Pull[...].func1, which is below all that a kernel does
+			return forStacks // and not iter.Pull[...].func1, which is below all calls of a kernel
 		}
 		if !more {
 			return forElse

@@ -18,8 +18,8 @@ const (
 	gib = 1 << 30
 )
 
-// works are the rows of the table, in its order: full size, or as small as a check of the whole
-// repository has time for.
+// works returns the rows of the table, in its order: of full size, or short ones for the check of
+// the whole repository.
 func works(short bool) []*work {
 	if short {
 		return []*work{
@@ -79,7 +79,7 @@ func works(short bool) []*work {
 	}
 }
 
-// must returns the value that a figure has to reach, aim the one that it should.
+// must returns a target that a figure has to reach, aim one that it should reach.
 func (w *work) must(what string, t *Target) *work {
 	w.figure(what).Must = t
 	return w
@@ -99,7 +99,7 @@ func (w *work) figure(what string) *Figure {
 	panic("selfbench: " + w.name + " has no figure " + what)
 }
 
-// group writes a number with its digits in threes, as a person does.
+// group writes a number with a comma between groups of three digits.
 func group(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -108,7 +108,7 @@ func group(n int) string {
 	return s
 }
 
-// onPEs are the arguments for a machine of so many PEs: whole SIPs of the default one.
+// onPEs returns the arguments for a machine of so many PEs: whole SIPs of the default one.
 func onPEs(pes int, args ...string) []string {
 	const inSIP, usual = 128, 256
 	if pes != usual {
@@ -117,7 +117,7 @@ func onPEs(pes int, args ...string) []string {
 	return append([]string{"run"}, args...)
 }
 
-// command is a row that times one command.
+// command returns a row that times one command.
 func command(name, what string, args []string) *work {
 	return &work{
 		name: name, what: what, command: args,
@@ -184,8 +184,7 @@ func hierarchical(fidelity string, counts ...int) *work {
 // hierarchicalName is the all-reduce of the largest machines: all of their levels at work at once.
 const hierarchicalName = "hierarchical_pipelined_allreduce"
 
-// ofSwitches is a machine of default SIPs on switches, which are on switches: its PEs, and its
-// setting.
+// ofSwitches is a machine of default SIPs on two levels of switches: its PEs, and its settings.
 func ofSwitches(counts []int) (pes int, levels string) {
 	pes = 128
 	parts := make([]string, len(counts))
@@ -221,7 +220,7 @@ func torusOfLinks(side int) *work {
 			"--algorithm", "torus_allreduce", "--n-elem", "32768"})
 }
 
-// firstEvent is a run that does next to nothing: what comes before its first event takes no longer.
+// firstEvent is a run with very little work: its time is about that until the first event.
 func firstEvent() *work {
 	return command("start", "hello_send on all 256 PEs of the default machine, from start to exit: more than to the first event",
 		onPEs(256, "--algorithm", "hello_send", "--n-elem", "1"))
@@ -265,7 +264,7 @@ func twoCores(largest string) *work {
 			{What: wallTime, Unit: Seconds}, {What: userCPU, Unit: Seconds}, {What: peakMemory, Unit: Bytes}},
 		run: func(ctx context.Context, m *meter) ([]float64, *Outcome, error) {
 			sweep := func(cores int) (cost, error) {
-				// Each in a database of its own, or the second would find all points.
+				// Each has a database of its own: else the second would find all points.
 				dir, err := os.MkdirTemp(m.dir, "sweep")
 				if err != nil {
 					return cost{}, err

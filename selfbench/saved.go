@@ -13,8 +13,8 @@ import (
 	"kernbench/conf"
 )
 
-// Load reads a table from a file that kernbench selfbench --save wrote. What is wrong with another
-// file is said with its place.
+// Load reads a table from a file that kernbench selfbench --save wrote. The error for any other
+// file names the place of the mistake.
 func Load(name string) (*Table, error) {
 	text, err := conf.ReadFile(name)
 	if err != nil {
@@ -77,7 +77,7 @@ func place(name string, text []byte, offset int64) string {
 	return fmt.Sprintf("%s:%d:%d", name, line, max(1, column-1))
 }
 
-// kindOf is how a file calls a Go type.
+// kindOf returns the name of a Go type in a file.
 func kindOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Struct:
@@ -145,7 +145,7 @@ func (t *Table) Compare(file string, old *Table) {
 	}
 }
 
-// Row is the one of a name, or nil.
+// Row returns the row with a name, or nil.
 func (t *Table) Row(name string) *Row {
 	for i := range t.Rows {
 		if t.Rows[i].Name == name {

@@ -8,7 +8,7 @@ import (
 	"kernbench/lab/run"
 )
 
-// Table is what was measured, with its origin. It is also what a file keeps: see Load.
+// Table is the result of a measurement, with its origin. A file keeps it as JSON: see Load.
 type Table struct {
 	Origin
 	Command string `json:"command"`
@@ -21,14 +21,14 @@ type Table struct {
 	MadeBy run.MadeBy `json:"made_by"` // its machine is the computer that measured
 }
 
-// Origin is what was measured, where and when.
+// Origin is the version, place and time of a measurement.
 type Origin struct {
 	Kernbench string    `json:"kernbench"` // version
 	Machine   Machine   `json:"machine"`
 	Date      time.Time `json:"date"`
 }
 
-// Row is one piece of work, with what was measured of it.
+// Row is one piece of work, with its figures.
 type Row struct {
 	Name    string   `json:"name"`
 	Work    string   `json:"work"`
@@ -37,7 +37,7 @@ type Row struct {
 	Figures []Figure `json:"figures"`
 	Outcome *Outcome `json:"outcome,omitempty"` // of the command
 	Note    string   `json:"note,omitempty"`    // why there are fewer runs, or none
-	Only    Side     `json:"only,omitempty"`    // in a comparison: who has the row, if not both
+	Only    Side     `json:"only,omitempty"`    // in a comparison: the only table with the row; empty: both
 
 	Err error `json:"-"` // that a command ended with, other than by the limit of time
 }
@@ -58,7 +58,7 @@ const (
 	Was Side = "was" // in the file, and not measured now
 )
 
-// Unit is what a figure counts.
+// Unit is the unit of a figure.
 type Unit string
 
 // Units.
@@ -95,7 +95,7 @@ func below(v float64) *Target   { return &Target{Is: "<", Value: v} }
 func atMost(v float64) *Target  { return &Target{Is: "<=", Value: v} }
 func atLeast(v float64) *Target { return &Target{Is: ">=", Value: v} }
 
-// judged is a target with whether a value reaches it.
+// judged returns a target with whether a value reaches it.
 func (t *Target) judged(v float64) *Target {
 	if t == nil {
 		return nil
@@ -127,7 +127,7 @@ func (f *Figure) add(v float64) {
 	f.Must, f.Aim = f.Must.judged(f.Median), f.Aim.judged(f.Median)
 }
 
-// Figure is the one of a name, or nil.
+// Figure returns the figure with a name, or nil.
 func (r *Row) Figure(what string) *Figure {
 	for i := range r.Figures {
 		if r.Figures[i].What == what {
@@ -137,7 +137,7 @@ func (r *Row) Figure(what string) *Figure {
 	return nil
 }
 
-// Reached counts the figures that have to reach something, and those that do.
+// Reached counts the figures with a target that they must reach, and those that reach it.
 func (t *Table) Reached() (reached, of int) {
 	for i := range t.Rows {
 		if t.Rows[i].Only == Was {
@@ -156,8 +156,8 @@ func (t *Table) Reached() (reached, of int) {
 	return reached, of
 }
 
-// Failure is the error for a row that could not be measured. What is measured is chosen here, so
-// that this is never the user's mistake.
+// Failure is the error for a row that could not be measured. The rows are chosen here, so this is
+// never the user's mistake.
 type Failure struct {
 	Row string
 	Err error
@@ -165,10 +165,11 @@ type Failure struct {
 
 func (f *Failure) Error() string { return fmt.Sprintf("row %s: %v", f.Row, f.Err) }
 
-// Unwrap is why.
+// Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Err is the first row that could not be measured, other than for the limit of time, or nil.
+// Err returns the error of the first row that could not be measured, or nil. Rows that reached the
+// limit of time do not count.
 func (t *Table) Err() error {
 	for i := range t.Rows {
 		if r := &t.Rows[i]; r.Err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processTime stands for CPU time by what has passed.
+// processTime returns the time that has passed, in place of CPU time.
 func processTime() time.Duration { return time.Since(began) }
 
 // mostResident is not known here.

@@ -13,7 +13,7 @@ import (
 // the topology's.
 type Override func(rank, world int, m map[tl.Dir]int) map[tl.Dir]int
 
-// manyLinks is how many links of each rank there is room for from the first.
+// manyLinks is the largest number of links of each rank for which room is made at first.
 const manyLinks = 16
 
 // Wire makes the rings of t for world ranks, with the override where it is not nil.
@@ -24,7 +24,7 @@ func (t *Topology) Wire(world int, g Grid, override Override) ([]tl.Wiring, erro
 	}
 	var own []Link // apart from the others' links: a row from elsewhere may do more than append
 	own = t.Links(own, 0, world, g)
-	links := newLinks(world, min(len(own), manyLinks)) // others have about as many as the first, in a tree or star fewer
+	links := newLinks(world, min(len(own), manyLinks)) // other ranks have about as many as the first; in a tree or star, fewer
 	for rank := range world {
 		own = t.Links(own[:0], rank, world, g)
 		links.flat = append(links.flat, own...)

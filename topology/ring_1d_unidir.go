@@ -2,7 +2,7 @@ package topology
 
 import "kernbench/tl"
 
-// Ring1DUnidir is a ring that is sent along in one direction only: E sends, W receives.
+// Ring1DUnidir is a ring of one direction: a rank sends to E and receives from W.
 var Ring1DUnidir = Register(Topology{
 	Name:    "ring_1d_unidir",
 	Summary: "a one-way ring: send to E (rank+1), receive from W",

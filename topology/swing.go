@@ -7,8 +7,8 @@ import (
 )
 
 // Swing joins each rank of a ring with ranks at growing distance, now on one side, now on the
-// other, as SwingPeer counts. What is left over from a power of two hangs on as in Fold. The
-// mirror of it swings the other way.
+// other, as SwingPeer counts. Ranks beyond a power of two are guests,
+// as in Fold. Its mirror starts on the other side.
 var Swing = Register(Topology{
 	Name:    "swing",
 	Summary: "partners on a ring at distances 1, 1, 3, 5, 11, ..., on alternating sides: dim0, dim1, ..., and mirror.dim0, ... the other way",
@@ -45,9 +45,9 @@ func SwingPeer(rank, step, ranks int) int {
 	return mod(rank+rho, ranks)
 }
 
-// SwingHalf returns which half of its part of a vector rank keeps in a step. Parts are halved in
-// each of the steps 0 to dims-1. It differs between partners, and does not between ranks that are
-// to become partners later.
+// SwingHalf returns which half of its part of a vector a rank keeps in a step. Parts are halved in
+// each of the steps 0 to dims-1. Partners keep different halves. Ranks that become partners in a
+// later step keep the same half.
 //
 // Modulo 2^m, three times rho is 1 from step m-1 on. So those steps lead from a rank for which
 // 3*rank is u, modulo 2^m. They lead to one for which it is u+1 or, if u is odd, u-1. The bits

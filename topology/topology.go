@@ -9,7 +9,7 @@ import (
 	"kernbench/tl"
 )
 
-// Link is one way that a rank can send: the direction and the rank it leads to.
+// Link is a direction in which a rank can send, and the rank to which it leads.
 type Link struct {
 	Dir  tl.Dir
 	Peer int32
@@ -61,7 +61,7 @@ func Register(t Topology) *Topology {
 // All lists the topologies by name.
 func All() []*Topology { return slices.Clone(rows) }
 
-// Lookup is the topology called name.
+// Lookup returns the topology called name.
 func Lookup(name string) (*Topology, error) {
 	var names []string
 	for _, t := range rows {
@@ -73,8 +73,8 @@ func Lookup(name string) (*Topology, error) {
 	return nil, near.Unknown("topology", name, names)
 }
 
-// Fit checks that t can have world ranks on grid g, and completes the grid. A zero side follows
-// from the other, and two follow from the square.
+// Fit checks that t can have world ranks on grid g, and completes the grid. One zero side is
+// computed from the other; two zero sides make a square.
 func (t *Topology) Fit(world int, g Grid) (Grid, error) {
 	if world < 1 {
 		return g, fmt.Errorf("%s of %d ranks: at least one is needed", t.Name, world)

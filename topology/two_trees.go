@@ -41,9 +41,9 @@ var TwoTrees = Register(Topology{
 
 // TwoTreeStep is rank's place in tree 0 or 1: its parent and its children, -1 for none.
 //
-// In the first tree odd ranks are leaves, and a rank whose lowest bit set is 2^b stands at height b
-// over those around it. The second is the first with the ranks in reverse order, which turns even
-// numbers into odd ones. An odd number of ranks is shifted by one instead.
+// In the first tree odd ranks are leaves, and a rank whose lowest set bit is 2^b has height b. The
+// second tree is the first with the ranks in reverse order, which turns even numbers into odd ones.
+// With an odd number of ranks they are shifted by one instead.
 func TwoTreeStep(rank, world, tree int) (parent int, children [2]int) {
 	to := func(r int) int { return r }
 	from := to
@@ -67,9 +67,8 @@ func TwoTreeStep(rank, world, tree int) (parent int, children [2]int) {
 	return parent, children
 }
 
-// evenTree is the first of the trees. Rank 0 is over all others: its only child is the
-// greatest power of two. Where the parent that a rank should have does not exist, the one
-// beyond its other side takes it.
+// evenTree is the first of the trees. Rank 0 is the root: its only child is the greatest power of
+// two. Where the parent of a rank would not exist, the rank on its other side is the parent.
 func evenTree(r, world int) (parent int, children [2]int) {
 	step := r & -r // to the parent; half of it to the children
 	parent, children = -1, [2]int{-1, -1}
@@ -99,7 +98,7 @@ func TwoTreesUnderStep(rank, world, tree int) (parent int, children [2]int) {
 	if rank == 0 {
 		return -1, [2]int{-1, underRoot(nodes, tree)}
 	}
-	shift, mirror, extra := 1, false, -1 // of the numbers in evenTree; extra: who is none of them
+	shift, mirror, extra := 1, false, -1 // of the numbers in evenTree; extra: the rank that has none of them
 	if tree == 1 && nodes%2 == 0 {
 		mirror = true
 	} else if tree == 1 && nodes > 1 {

@@ -19,7 +19,7 @@ import (
 	"kernbench/topology"
 )
 
-// Counts is what became of the cases of a conformance test.
+// Counts counts the cases of a conformance test by their outcome.
 type Counts struct {
 	Ran     int
 	Skipped map[exec.Capability]int // by the capability that the executor lacks
@@ -27,11 +27,10 @@ type Counts struct {
 
 // Run runs every algorithm of the library on an executor. It varies numbers of ranks, element
 // counts, types, operations and memory orders in turn, or with exhaustive all counts. A case is a
-// subtest. One that needs a missing feature of the executor's row is skipped, and names it
-// capability is missing.
+// subtest. A case that needs a capability that the executor lacks is skipped, and names it.
 //
 // Results are judged by provenance and by value where the executor moves bytes. On all executors
-// the messages, and what each rank does to the memory of others, must be those of the default
+// the messages, and the accesses of each rank to the memory of others, must be those of the default
 // executor for checking.
 func Run(t *testing.T, x *exec.Row, exhaustive bool) Counts {
 	counts := Counts{Skipped: map[exec.Capability]int{}}
@@ -86,7 +85,7 @@ var worlds = []int{1, 2, 3, 5, 8, 17}
 // Where each rank gets a block, they are those of a block.
 var elements = []int{1, 2, 7, 8, 100, 3000}
 
-// cases lists what an algorithm is tested with: one or two counts for each number of ranks, or all.
+// cases lists the cases of an algorithm: one or two counts for each number of ranks, or all.
 func cases(t *testing.T, a *algorithm.Algorithm, exhaustive bool) []conformanceCase {
 	t.Helper()
 	what, err := collective.Lookup(a.Collective)
@@ -143,7 +142,7 @@ func width(t *testing.T, a *algorithm.Algorithm, ranks int) int {
 	return ranks / h
 }
 
-// run performs a case. It returns what the executor lacks for it, or nil.
+// run performs a case. It returns the capability that the executor lacks for it, or nil.
 func (c *conformanceCase) run(t *testing.T, x *exec.Row) *exec.Missing {
 	s := run.Spec{
 		Bench: bench.CCLHello.Name, Algorithm: c.algorithm.Name, Ranks: c.ranks, NElem: c.n, DType: c.typ, Op: c.op,

@@ -24,7 +24,7 @@ type Config struct {
 	NElem     int               // elements of each rank: as set by the program
 	DType     dtype.Type        // as set by the program
 	Op        tl.ReduceOp       // Sum
-	Input     string            // what ranks contribute, as --input has it: by the program
+	Input     string            // contributions of ranks, as for --input: as set by the program
 	Options   map[string]string // of the program, by name
 
 	Executors []string // by name: mock and sim
@@ -37,8 +37,8 @@ var small = []string{"system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.
 
 // Run performs a host program on the executors, in each of the schedules that cfg requests, and
 // judges every one. It judges faults and deadlocks, races, and the program's own comparisons
-// (bench.Host.Expect). It judges the results of collectives by value and provenance. What is wrong
-// ends the test, with the fields of Config that show it again. The program need not be registered.
+// (bench.Host.Expect). It judges the results of collectives by value and provenance. A failure
+// ends the test, with the fields of Config that repeat it. The program need not be registered.
 func Run(t kerneltest.TB, p bench.Program, cfg Config) {
 	t.Helper()
 	if err := Check(p, cfg); err != nil {
@@ -46,8 +46,8 @@ func Run(t kerneltest.TB, p bench.Program, cfg Config) {
 	}
 }
 
-// Check is Run for tests that expect something wrong, which is a *kerneltest.Wrong. Other errors
-// are mistakes in cfg.
+// Check is Run for tests that expect a failure, which is a *kerneltest.Wrong. Other errors are
+// mistakes in cfg.
 func Check(p bench.Program, cfg Config) error {
 	names := cfg.Executors
 	if len(names) == 0 {

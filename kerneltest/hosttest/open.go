@@ -96,7 +96,7 @@ func (s *Setup) open(t TB) (*Rig, error) {
 	return r, nil
 }
 
-// judge checks what the groups of a collective ended with.
+// judge checks the results of the groups of a collective.
 func (r *Rig) judge(t TB, c *device.Call) error {
 	t.Helper()
 	for i := range c.Groups {
@@ -132,7 +132,7 @@ func Races(program func(judge *race.Detector)) *race.Report {
 	}
 }
 
-// built is a machine with the order of one-sided operations of its topology.
+// built is a machine and the memory order of its topology.
 type built struct {
 	machine *machine.Machine
 	order   mem.Ordering

@@ -20,13 +20,13 @@ func (co *Collective) Expect(h *Hasher, c Call) (*Expectation, error) {
 		return nil, err
 	}
 	if !co.Reduces {
-		c.Op = tl.Sum // does not count: nothing is combined, and nothing divided
+		c.Op = tl.Sum // has no effect: nothing is combined, and nothing divided
 	}
 	return &Expectation{Collective: co, Call: c, hasher: h}, nil
 }
 
-// Parts lists the contributors of rank's output, by ranks of the call. The result holds
-// until the next question.
+// Parts lists the contributors of rank's output, by ranks of the call. The result is valid until
+// the next call.
 func (e *Expectation) Parts(rank int) []Part {
 	e.parts = e.Collective.Parts(e.parts[:0], e.Call, rank)
 	return e.parts

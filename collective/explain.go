@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Set is the multiset of a run spelled out, relative to the base of the run. Sets are
+// Set is the explicit multiset of a run, relative to the base of the run. Sets are
 // values that share structure: a union is one node, however many contributors it has, so
 // that explain mode costs constant memory per merge.
 type Set struct {
 	rank        int32 // of a leaf: the contributor (rank, 0)
 	height      int32 // 0 for a leaf; above all that it refers to otherwise
 	left, right *Set
-	dl, dr      int64 // where the bases of left and right lie, seen from ours
+	dl, dr      int64 // the bases of left and right, relative to this one
 }
 
 func leaf(rank int32) *Set { return &Set{rank: rank} }
@@ -39,7 +39,7 @@ func union(a *Set, da int64, b *Set, db int64) *Set {
 type Contributor struct {
 	Rank  int
 	Index int64
-	Count int64 // sticks at the largest int64
+	Count int64 // at most the largest int64
 }
 
 func (c Contributor) compare(d Contributor) int {
@@ -90,7 +90,7 @@ func (s *Set) expand(base int64) []Contributor {
 	return joinContributors(out)
 }
 
-// joinContributors adds up equal labels, which come from leaves made apart.
+// joinContributors adds up equal labels, which come from different leaves.
 func joinContributors(cs []Contributor) []Contributor {
 	k := 0
 	for _, c := range cs {

@@ -11,7 +11,7 @@ var Gather = register(Collective{
 	Out:     func(c Call, rank int) int { return atRoot(c, rank, c.World*c.Elems) },
 	InPlace: func(c Call, rank int) (in, out int) {
 		if rank != c.Root {
-			return 0, 0 // which ends with nothing
+			return 0, 0 // such a rank ends with nothing
 		}
 		return ownBlock(c, rank)
 	},

@@ -39,13 +39,13 @@ func NewHasher(seed uint64, explain bool) *Hasher {
 	return h
 }
 
-// one is the hash of the single contributor (rank, base+0).
+// one returns the hash of the single contributor (rank, base+0).
 func (h *Hasher) one(rank int32) Hash {
 	x := h.seed + uint64(uint32(rank))*0x9e3779b97f4a7c15
 	return Hash{field(mix(x)), field(mix(x ^ 0xd1b54a32d192ed03))}
 }
 
-// shift is v seen from a base that lies d elements earlier (d >= 0).
+// shift returns v relative to a base that is d elements earlier (d >= 0).
 func (h *Hasher) shift(v Hash, d int64) Hash {
 	for k := 0; d != 0; k++ {
 		if d&1 != 0 {

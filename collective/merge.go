@@ -17,7 +17,7 @@ func (h *Hasher) Merge(dst, a, b Prov, why int32) Prov {
 		return dst
 	}
 	var i, j int
-	var doneA, doneB int32 // elements of a[i] and b[j] that are behind us
+	var doneA, doneB int32 // elements of a[i] and b[j] that were merged
 	for i < len(a) && j < len(b) {
 		n := min(a[i].N-doneA, b[j].N-doneB)
 		r, s := a[i].part(doneA, n), b[j].part(doneB, n)
@@ -119,7 +119,7 @@ func (h *Hasher) rebase(r, s *Run) {
 	r.Base = base
 }
 
-// mergeKinds is mergeInto where the union of multisets is not the answer.
+// mergeKinds is mergeInto where the result is not the union of multisets.
 func mergeKinds(r, s *Run, why int32) {
 	n := r.N
 	switch {
@@ -142,7 +142,7 @@ func mergeKinds(r, s *Run, why int32) {
 	r.N = n
 }
 
-// Scale extends dst by a with the division of avg done: by world, or times 1/world. It
+// Scale extends dst by a after the division of avg: by world, or times 1/world. It
 // is permitted once; the second makes elements opaque, by operation why, and so does
 // scaling a constant. With one rank it changes nothing, and may be left out.
 func Scale(dst, a Prov, world int, why int32) Prov {
@@ -165,9 +165,8 @@ func Scale(dst, a Prov, world int, why int32) Prov {
 	return dst
 }
 
-// Obscure extends dst by a as operation why leaves it when the collective does not permit that
-// operation. Written and constant elements become opaque by it, and the others keep their first
-// cause.
+// Obscure extends dst by the result of operation why on a, which the collective does not permit.
+// Written and constant elements become opaque by it, and the others keep their first cause.
 func Obscure(dst, a Prov, why int32) Prov {
 	for i := range a {
 		r := a[i]

@@ -53,7 +53,7 @@ func Neutral(reduce tl.ReduceOp, t dtype.Type, v float64) bool {
 	return v == 0
 }
 
-// lowest is the value that max never prefers.
+// lowest returns the value below all others, which max never chooses.
 func lowest(t dtype.Type) float64 {
 	switch {
 	case t.IsFloat():
@@ -64,8 +64,8 @@ func lowest(t dtype.Type) float64 {
 	return -math.Ldexp(1, 8*t.Size()-1)
 }
 
-// highest is the value that min never prefers. The largest int64 is no float64; 2^63-1
-// rounds to 2^63, and so it does here.
+// highest returns the value above all others, which min never chooses. The largest int64 is no
+// float64: 2^63-1 is rounded to 2^63.
 func highest(t dtype.Type) float64 {
 	switch {
 	case t.IsFloat():

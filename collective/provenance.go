@@ -25,7 +25,7 @@ func (k Kind) String() string {
 	return "opaque"
 }
 
-// Run is a stretch of elements of equal structure: element j of the run holds the
+// Run is a range of elements of equal structure: element j of the run holds the
 // contributions (rank, Base+j+delta) of one multiset of (rank, delta).
 //
 // The form is canonical: Base is the smallest index among the contributors of the first
@@ -34,14 +34,14 @@ func (k Kind) String() string {
 // describes.
 type Run struct {
 	N      int32 // elements in this run
-	Count  int32 // contributors of each element, with multiplicity; sticks at the largest int32
+	Count  int32 // contributors of each element, with multiplicity; at most the largest int32
 	Why    int32 // for Opaque: the id of the operation that made it
 	Kind   Kind
 	Scaled bool   // the division of avg has been done
-	Depth  uint16 // most roundings on the way to an element; sticks at 65535, which stands for "many"
+	Depth  uint16 // most roundings of any contribution to an element; 65535 stands for "many"
 	Base   int64  // label index of the first element
 	Hash   Hash
-	Set    *Set // the multiset spelled out, in explain mode
+	Set    *Set // the explicit multiset, in explain mode
 }
 
 // DepthMany is the Depth at which counting ends.
@@ -61,10 +61,10 @@ func (p Prov) Len() int {
 	return n
 }
 
-// labelled reports whether Base means something.
+// labelled reports whether Base has a meaning.
 func (r *Run) labelled() bool { return r.Count != 0 }
 
-// Same reports whether the first elements of r and s hold the same thing.
+// Same reports whether the first elements of r and s have the same provenance.
 func (r *Run) Same(s *Run) bool {
 	return r.Kind == s.Kind && r.Count == s.Count && r.Hash == s.Hash && r.Base == s.Base &&
 		r.Scaled == s.Scaled && r.Why == s.Why
@@ -78,7 +78,7 @@ func (r *Run) joins(s *Run) bool {
 	return (r.Count == 0 || r.Base+int64(r.N) == s.Base) && r.N <= math.MaxInt32-s.N
 }
 
-// part is n elements of r from its element off on.
+// part returns n elements of r from its element off on.
 func (r *Run) part(off, n int32) Run {
 	s := *r
 	s.N = n
@@ -106,7 +106,7 @@ func Concat(dst, src Prov) Prov {
 	if len(src) == 0 {
 		return dst
 	}
-	dst = Append(dst, src[0]) // only the seam can join: src is joined within
+	dst = Append(dst, src[0]) // only the first run can join: those of src are joined already
 	return append(dst, src[1:]...)
 }
 
@@ -176,7 +176,7 @@ func Slice(dst, p Prov, off, n int) Prov {
 	return dst
 }
 
-// find is the run that element off lies in and its place there.
+// find returns the run of element off, and its place in that run.
 func (p Prov) find(off int) (run, skip int) {
 	i := 0
 	for i < len(p) && off >= int(p[i].N) {
@@ -186,7 +186,7 @@ func (p Prov) find(off int) (run, skip int) {
 	return i, off
 }
 
-// At is the single-element run of element i.
+// At returns element i as a run of one element.
 func (p Prov) At(i int) Run {
 	k, skip := p.find(i)
 	return p[k].part(int32(skip), 1)

@@ -23,7 +23,7 @@ var Reduce = register(Collective{
 	Known: []string{"chain_reduce"},
 })
 
-// atRoot is n elements for the root, and none for the others.
+// atRoot returns n elements for the root, and none for the others.
 func atRoot(c Call, rank, n int) int {
 	if rank != c.Root {
 		return 0

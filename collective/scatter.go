@@ -13,7 +13,7 @@ var Scatter = register(Collective{
 	Out:     func(c Call, _ int) int { return c.Elems / c.World },
 	InPlace: func(c Call, rank int) (in, out int) {
 		if rank != c.Root {
-			return 0, 0 // which brings nothing
+			return 0, 0 // such a rank brings nothing
 		}
 		return 0, rank * (c.Elems / c.World)
 	},

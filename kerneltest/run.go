@@ -20,8 +20,8 @@ type TB interface {
 
 // Run performs a kernel on the executors, in each of the schedules that cfg requests, and judges
 // every one. It judges faults, deadlocks and races, and the values and the provenance that
-// cfg.Collective demands. A failure ends the test, with the fields of Config that repeat it. Run returns the
-// contents of the ranks' shards, or of their results, after the first schedule.
+// cfg.Collective demands. A failure ends the test, with the fields of Config that repeat it. Run
+// returns the contents of the ranks' shards, or of their results, after the first schedule.
 //
 // A kernel runs many times: let it write nothing that outlives a run.
 func Run(t TB, k tl.Kernel, cfg Config) [][]float64 {

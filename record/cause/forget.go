@@ -2,23 +2,23 @@ package cause
 
 import "math"
 
-// This file makes a log forget. Most points lead to nothing: other points decided the times of what
-// followed them. The log holds what an executor keeps and what decided that, which is 1 to 15 % of
-// all points. Their numbers stay. The numbers of the others are given again.
+// This file lets a log drop points. Most points decide no later time. The log keeps the points that
+// an executor names and the chains that lead to them: 1 to 15 % of all points. These keep their
+// numbers. The numbers of the others are used again.
 //
-// Invariant: a number is given again only if no chain to a kept point, or to the end of a run,
-// passes it.
+// Invariant: a number is used again only if its point is on no chain to a kept point or to the end
+// of a run.
 
-// forgetting is what a log keeps in order to forget.
+// forgetting is the state of a log that drops points.
 type forgetting struct {
 	written  int    // points
 	every    int    // points after which Forget is due, at least; 0: it never is
 	due      int    // number of points at which it is
-	free     Point  // list of the points to be given again, by prev
+	free     Point  // list of the points to be used again, by prev
 	freePath uint32 // and of the paths, by before
 }
 
-// unusedPath is the link of a path that is to be given again.
+// unusedPath is the link of a path that is to be used again.
 const unusedPath = math.MaxUint32
 
 // NewForgetful makes an empty Log in which Forget is due after each so many points.
@@ -31,7 +31,7 @@ func NewForgetful(every int) *Log {
 // Due reports whether Forget should be called.
 func (l *Log) Due() bool { return l.every > 0 && l.written >= l.due }
 
-// Keep selects what is kept when a log forgets.
+// Keep marks the points and paths that Forget keeps.
 type Keep struct {
 	log           *Log
 	points, paths bits

@@ -20,13 +20,13 @@ type Operation struct {
 // number of the message in its ring, counted from 1. 0 is none.
 type Step uint32
 
-// MostSteps is the highest step. What comes after it counts as part of it.
+// MostSteps is the highest step. Later messages count as part of it.
 const MostSteps Step = 1<<24 - 1
 
 // StepOf returns the step of a message that has a number in its ring, from 0 on.
 func StepOf(number uint32) Step { return Step(min(uint64(number)+1, uint64(MostSteps))) }
 
-// Owner is what a point belongs to: an operation, at a step.
+// Owner is the owner of a point: an operation, at a step.
 type Owner struct {
 	Site Site
 	Step Step
@@ -45,9 +45,9 @@ type RingEnds struct {
 // Run is a launch, or a run of streams.
 type Run struct {
 	Start, End unit.Time
-	Last       Point   // whose chain ends the run
-	Ends       []Point // of its ranks, or streams
-	Ranks      []int32 // which these are
+	Last       Point   // the end of the run
+	Ends       []Point // the ends of its ranks, or streams
+	Ranks      []int32 // the ranks of Ends
 }
 
 // point is a moment. Of a wait, which ends when what is waited for comes, time is its beginning.
@@ -73,10 +73,10 @@ func what(why Reason, s Step) uint32 { return uint32(why) | uint32(s)<<stepShift
 
 const blockBits = 14
 
-// Log is the causes of all launches of a run. A nil Log takes nothing.
+// Log holds the causes of all launches of a run. A nil Log records nothing.
 type Log struct {
 	blocks [][]point
-	used   uint32 // numbers given, from 1 on
+	used   uint32 // number of points, which are numbered from 1
 	forgetting
 	sites  []Operation
 	rings  []RingEnds
@@ -134,9 +134,8 @@ func (l *Log) AddAt(t unit.Time, prev Point, of Owner, why Reason, at Resource) 
 	return l.put(point{time: t, prev: prev, site: of.Site, at: at, what: what(why, of.Step)})
 }
 
-// Wait returns a point at which an operation goes on that has waited since a time for a resource.
-// The point until is what it has waited for: it decides the time, and the chain leads on from
-// there.
+// Wait returns a point at which an operation continues after it waited for a resource since a time.
+// The point until ended the wait: it decides the time, and the chain leads to it.
 func (l *Log) Wait(since unit.Time, until Point, of Owner, why Reason, at Resource) Point {
 	return l.put(point{time: since, prev: until, site: of.Site, at: at, what: what(why, of.Step) | aWait})
 }

@@ -1,11 +1,11 @@
 package cause
 
-// Reason is the activity that a stretch of simulated time was spent on.
+// Reason is the activity that took a span of simulated time.
 type Reason uint8
 
 // The reasons.
 const (
-	Unknown       Reason = iota // a defect: no part of the executor has claimed the time
+	Unknown       Reason = iota // a defect: the executor gave no reason for the time
 	Launch                      // software of the host, before kernels start
 	Issue                       // a CPU, an IPCQ or a DMA engine starts something
 	Serialisation               // bytes enter a link
@@ -38,7 +38,7 @@ func Reasons() []Reason {
 	return all
 }
 
-// Kind is what a Resource is.
+// Kind is the type of a Resource.
 type Kind uint8
 
 // The kinds of resources.
@@ -68,7 +68,7 @@ const kindShift = 28
 // At returns a resource.
 func At(k Kind, number int) Resource { return Resource(k)<<kindShift | Resource(number) }
 
-// Kind returns what the resource is.
+// Kind returns the type of the resource.
 func (r Resource) Kind() Kind { return Kind(r >> kindShift) }
 
 // Number returns the number of the resource among those of its Kind.

@@ -8,7 +8,7 @@ import (
 	"kernbench/unit"
 )
 
-// Span is a stretch of time on a chain: what it was spent on, and for which operation.
+// Span is a part of the time of a chain, with its reason and operation.
 type Span struct {
 	Start, End unit.Time
 	Owner
@@ -28,7 +28,7 @@ type Waiting struct {
 	For Owner // that the chain leads on to
 }
 
-// Chain is what decided the time of a point, the latest first.
+// Chain is the sequence of spans that decided the time of a point, the latest first.
 type Chain struct {
 	Spans []Span
 	Waits []Waiting
@@ -63,9 +63,9 @@ func (l *Log) WalkSince(p Point, since unit.Time) *Chain {
 	return c
 }
 
-// Each calls a function with each point, in the order in which they were written, of a log that has
-// forgotten none. The function gets the span that the point ends, or what an operation waited for
-// and until which point. The pointers are valid during the call.
+// Each calls a function for each point of a log that has dropped none, in the order in which they
+// were written. The function gets the span that the point ends, or the wait of an operation that
+// the point ends. The pointers are valid during the call.
 func (l *Log) Each(spent func(s *Span), waited func(w *Waiting, until Point)) {
 	for p := Point(1); uint32(p) < l.used; p++ {
 		v := l.point(p)

@@ -6,7 +6,7 @@ import (
 	"kernbench/tl/launch"
 )
 
-// Teller is the interface of a kernel's core to its book.
+// Teller is the interface between a kernel's core and its book.
 type Teller interface {
 	// Record adds a record of the kernel's current instruction, which the caller then completes.
 	// It is valid until the next one is added.
@@ -25,7 +25,7 @@ type Book struct {
 	store  uint64 // the store whose pieces are being issued
 }
 
-// load is one that fills a cell, and that no wait has covered.
+// load is a load into a cell that no wait has covered.
 type load struct {
 	op  uint64
 	gen uint32 // of the cell
@@ -75,7 +75,7 @@ func (b *Book) use(i int32) {
 	}
 }
 
-// fills returns the load that fills a cell: a new one for its first piece.
+// fills returns the load into a cell: a new one for its first piece.
 func (b *Book) fills(i int32, first bool) uint64 {
 	for int(i) >= len(b.loads) {
 		b.loads = append(b.loads, load{})
@@ -134,7 +134,7 @@ func (b *Book) access(k Kind, op uint64, r Range) {
 	rec.Op, rec.Range = op, r
 }
 
-// rows is the memory of a load or store.
+// rows returns the memory of a load or store.
 func rows(in *tl.Instr) Range {
 	return Range{Addr: in.Addr, Bytes: in.Bytes() / int64(max(1, in.Rows)), Rows: int32(in.Rows), Pitch: in.Pitch}
 }
@@ -192,7 +192,7 @@ func (b *Book) Done(op uint64, d Done) {
 	}
 }
 
-// Plain records an operation that needs no more than its kind.
+// Plain records an operation of which only the kind matters.
 func (b *Book) Plain(k Kind) {
 	if b != nil {
 		b.teller.Record(k)

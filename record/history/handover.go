@@ -1,7 +1,7 @@
 package history
 
-// A batch has this many records, the first ones fewer: short accounts need less memory. Each batch
-// wakes a second thread, which takes as long as judging some dozens of records.
+// A batch has this many records; the first batches have fewer, so that short runs need less memory.
+// Each batch wakes a second thread, which takes as long as judging some dozens of records.
 const (
 	leastBatch = 512
 	mostBatch  = 2048
@@ -16,7 +16,7 @@ type handover struct {
 	judge func([]Record)
 	under [ahead]inFlight
 	n     int // handed over so far
-	bad   any // panic value of the judge: read when it is at rest
+	bad   any // panic value of the judge: read when the judge does not run
 }
 
 // inFlight is a batch that the judge has, or had.

@@ -40,7 +40,7 @@ const (
 
 	Drain // all loads and stores of Agent are complete (pipe barrier)
 	Fence // at each destination, Agent's earlier puts, stores and notifications take effect before its later ones
-	Quiet // all that Agent has started is complete everywhere
+	Quiet // every operation that Agent has started is complete everywhere
 
 	Notify // Agent updates Word in the memory of PE Peer by Update with Value. Carried: together with the data of put Op, after them
 	Wait   // Agent has seen Word satisfy Cmp with Value; Seen is its value
@@ -69,14 +69,14 @@ func (k Kind) String() string { return kindNames[k] }
 // Done is the part of an access that is complete.
 type Done uint8
 
-// What is complete.
+// The parts.
 const (
 	Whole  Done = iota // all of it
 	Source             // the source has been read: it may be overwritten
 )
 
-// Range is memory: Rows stretches of Bytes, each Pitch after the one before. Bytes is 0 for
-// no memory.
+// Range is memory: Rows pieces of Bytes bytes, each Pitch after the one before. Bytes is 0 for no
+// memory.
 type Range struct {
 	Addr  mem.Addr // physical
 	Bytes int64
@@ -101,7 +101,7 @@ type Record struct {
 	Float  bool // Put: combining rounds, so that the order of several matters
 
 	Agent, Other Agent
-	Task         int32  // as Who.Task, of whichever of the two performs tasks; the log knows
+	Task         int32  // the task, if Who or Agent performs tasks; Log sets it
 	Peer         int32  // PE
 	Op           uint64 // of an access, shared by its pieces; of a send, shared by its messages
 	Range        Range
@@ -243,7 +243,7 @@ func (l *Log) Add(r Record) {
 	*l.next() = r
 }
 
-// note keeps account of the agents that run.
+// note records which agents run.
 func (l *Log) note(r *Record) {
 	switch r.Kind {
 	case Start:

@@ -108,7 +108,7 @@ func (r *replay) along(x *record, v *value, d []byte) {
 	}
 }
 
-// slabs are the elements of a vector of the shape [outer, axis, inner] by their place along the
+// slabs returns the elements of a vector of the shape [outer, axis, inner] by their place along the
 // axis. Each place has elements of the shape [outer, inner].
 func slabs(a []byte, size, outer, axis, inner int) [][]byte {
 	all := make([][]byte, axis)
@@ -150,7 +150,7 @@ func (r *replay) elementwise(x *record, v *value, d []byte) {
 	}
 }
 
-// averages reports whether a scaling is the one that an average may do: by 1/N.
+// averages reports whether a scaling is the one that an average permits: by 1/N.
 func (s scope) averages(x *record, by float64) bool {
 	return s.combining && collective.Scales(collective.Call{World: s.world, Type: x.typ, Op: s.op}, x.binary(), by)
 }
@@ -198,7 +198,7 @@ type causeKey struct {
 	sub    uint8
 }
 
-// causeBase keeps the two forms of cause apart.
+// causeBase separates the two forms of cause.
 const causeBase = 1 << 20
 
 func (x *record) unary() bool { return x.kind == recMath && x.math == tl.MathUnary }
@@ -219,7 +219,7 @@ func (l *Log) Why(id int32) string {
 	return x.name()
 }
 
-// fault is the first record that could not be performed, as the error of its place.
+// fault returns the error of the first record that could not be performed, with its place.
 func (l *Log) fault() error {
 	x, err := l.rep.bad, l.rep.badErr
 	if err == nil {

@@ -27,7 +27,7 @@ type span struct {
 	off, n int
 }
 
-// forget notes which of n elements held something before the turn began.
+// forget notes which of n elements had a value before the turn began.
 func (o *opened) forget(p *piece, off, n int) {
 	at := 0
 	for _, run := range p.prov {
@@ -131,7 +131,7 @@ func (r *replay) written(x *record, p *piece, off, n int) bool {
 	return false
 }
 
-// fault is the access as an error.
+// fault returns the error for the access.
 func (e *early) fault(l *Log) error {
 	work := e.turn.Name
 	if work == "" {

@@ -21,8 +21,8 @@ type Lockstep struct {
 	senders []*Senders // that are not in use
 }
 
-// Lockstep begins to carry out what the ranks of a group do, by their PEs. It is nil for a
-// log that explains or audits: those need each operation by itself.
+// Lockstep begins a launch of ranks in lockstep, given by their PEs. It returns nil for a log that
+// explains or audits: these need each operation separately.
 func (l *Log) Lockstep(pes []int32) *Lockstep {
 	if l.opts.Explain || l.opts.Audit {
 		return nil
@@ -35,10 +35,10 @@ func (l *Log) Lockstep(pes []int32) *Lockstep {
 	return u
 }
 
-// Failed reports whether an operation could not be carried out, after which there is no other.
+// Failed reports whether an operation failed. No other operation may follow it.
 func (u *Lockstep) Failed() bool { return u.rep.badErr != nil }
 
-// Fault is that operation. Its time is unknown.
+// Fault returns the error of that operation. Its time is unknown.
 func (u *Lockstep) Fault() error { return u.log.fault() }
 
 // failed keeps the fault of an access of rank r.
@@ -82,7 +82,7 @@ func (u *Lockstep) foresee(at []mem.Addr, r, bytes int) {
 	u.rep.asked = seen
 }
 
-// Load is n elements of memory of each rank, from an address of its own on.
+// Load returns n elements of memory of each rank, each from its own address on.
 func (u *Lockstep) Load(at []mem.Addr, t dtype.Type, n int) Vector {
 	c := u.column(n * t.Size())
 	for r, a := range at {
@@ -120,7 +120,7 @@ func (u *Lockstep) Store(at []mem.Addr, t dtype.Type, v Vector, n int) {
 	}
 }
 
-// Binary is arithmetic on the first n elements each of two operands.
+// Binary performs arithmetic on the first n elements of two operands.
 func (u *Lockstep) Binary(op dtype.BinaryOp, t dtype.Type, n int32, a, b Vector) Vector {
 	if n == 0 {
 		return Vector{}
@@ -151,7 +151,7 @@ func Shrinks(op dtype.BinaryOp, by float64) bool {
 	return op == dtype.Div && math.Abs(by) >= 1 || op == dtype.Mul && math.Abs(by) <= 1
 }
 
-// Scale is arithmetic with a number on the first n elements.
+// Scale performs arithmetic with a number on the first n elements.
 func (u *Lockstep) Scale(op dtype.BinaryOp, t dtype.Type, n int32, a Vector, by float64) Vector {
 	if n == 0 {
 		return Vector{}

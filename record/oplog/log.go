@@ -21,7 +21,7 @@ type Options struct {
 	Inline  bool                // replay in the caller's goroutine, for short runs
 	Memory  unit.Bytes          // estimated host memory that data may take: see Map; 0: no limit
 	Races   bool                // a judge of races reports accesses to the results of running turns
-	Audit   bool                // keep the tree of additions of every element, and what rounding did
+	Audit   bool                // keep the tree of additions of every element, and the effects of rounding
 }
 
 // Log is the operation log of one run and the memory that its replay works on. The
@@ -132,13 +132,13 @@ func (l *Log) Close() {
 	}
 }
 
-// Map makes room for n elements of type t at a, never written so far.
+// Map allocates n elements of type t at a. They count as never written.
 func (l *Log) Map(a mem.Addr, t dtype.Type, n int) error {
 	l.settle()
 	return l.rep.memory.insert(a, t, n)
 }
 
-// Unmap forgets the memory that Map made at a.
+// Unmap frees the memory that Map allocated at a.
 func (l *Log) Unmap(a mem.Addr) error {
 	l.settle()
 	return l.rep.memory.remove(a)
@@ -183,7 +183,7 @@ func (l *Log) Read(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 	return bytes.Clone(data), err
 }
 
-// Look is Read of the memory itself, valid until the next write there.
+// Look is Read without a copy; the result is valid until the next write there.
 func (l *Log) Look(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 	if err := l.Flush(); err != nil {
 		return nil, err
@@ -198,7 +198,8 @@ func (l *Log) Look(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 	return s.bytes(off, n), nil
 }
 
-// View is the memory itself and its provenance, for judges: valid until the next launch.
+// View returns the memory without a copy, and its provenance, for judges. It is valid until the
+// next launch.
 func (l *Log) View(a mem.Addr, t dtype.Type, n int) ([]byte, collective.Prov, error) {
 	if err := l.Flush(); err != nil {
 		return nil, nil, err
@@ -232,10 +233,10 @@ func (l *Log) Begin(op tl.ReduceOp, world int) {
 	x.kind, x.sub, x.n = recBegin, uint8(op), int32(world)
 }
 
-// End ends that: no operation merges contributions any more.
+// End ends the reduction: later operations merge no contributions.
 func (l *Log) End() { l.next(By{}).kind = recEnd }
 
-// Hasher is what the provenance of this log is hashed with.
+// Hasher returns the hasher of the provenance of this log.
 func (l *Log) Hasher() *collective.Hasher { return l.rep.hasher }
 
 // settle applies all records so far, and keeps a fault for the next Flush.

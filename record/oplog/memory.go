@@ -43,8 +43,8 @@ func about(b unit.Bytes) unit.Bytes {
 // perElement is the memory for the expected value of one element while a result is judged.
 const perElement = 16
 
-// need estimates the memory for all mapped data: its bytes, as many for data on their way, and the
-// expected values of one result. It saturates.
+// need estimates the memory for all mapped data: its bytes, as many again for data of messages, and
+// the expected values of one result. It saturates.
 func need(mapped unit.Bytes, longest int) unit.Bytes {
 	const most = unit.Bytes(math.MaxInt64)
 	if mapped > most/4 || unit.Bytes(longest) > most/4/perElement {
@@ -82,13 +82,13 @@ type piece struct {
 
 func (p *piece) end() mem.Addr { return p.base + mem.Addr(p.size) }
 
-// bytes is n elements from off on.
+// bytes returns n elements from off on.
 func (p *piece) bytes(off, n int) []byte {
 	size := p.typ.Size()
 	return p.data[off*size : (off+n)*size]
 }
 
-// search is the index of the last piece that starts at or before a, or -1.
+// search returns the index of the last piece that starts at or before a, or -1.
 func (u *bank) search(a mem.Addr) int {
 	lo, hi := 0, len(u.pieces)
 	for lo < hi {
@@ -138,7 +138,7 @@ func (m *memory) remove(a mem.Addr) error {
 	return nil
 }
 
-// hit is the piece that has an address, or nil.
+// hit returns the piece that contains an address, or nil.
 func (m *memory) hit(a mem.Addr) *piece {
 	u := m.in(a)
 	if u == nil {
@@ -188,8 +188,8 @@ func (p *piece) holds(a mem.Addr, t dtype.Type, n int) (int, error) {
 	return off >> bits.TrailingZeros(uint(size)), nil
 }
 
-// firstUnwritten is the first of n elements from off on that was never written, counted
-// from off, or -1.
+// firstUnwritten returns the first of n elements from off on that was never written, counted from
+// off, or -1.
 func firstUnwritten(p collective.Prov, off, n int) int {
 	at := 0
 	for i := range p {

@@ -68,7 +68,7 @@ func (l *Log) number(p performer) OriginID {
 	return w
 }
 
-// Origin is what a By stands for.
+// Origin returns the Origin of a By.
 func (l *Log) Origin(o By) Origin {
 	p := l.performers[o.ID]
 	return Origin{Rank: p.rank, PE: p.pe, Turn: o.Turn, Time: o.Time, Line: l.lines[p.line], Call: l.lines[p.call]}
@@ -76,7 +76,7 @@ func (l *Log) Origin(o By) Origin {
 
 func (l *Log) by(o Origin) By { return By{l.OriginID(o), o.Turn, o.Time} }
 
-// anotherValue is a value beyond those that have been.
+// anotherValue returns a new value number.
 func (l *Log) anotherValue() tl.Value {
 	if len(l.refs) == math.MaxUint32 {
 		panic("oplog: more than 4294967295 values alive")

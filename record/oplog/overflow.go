@@ -80,13 +80,13 @@ func (l *Log) Overflow(turn int32) string {
 		return s + fmt.Sprintf(", element %d", o.element)
 	}
 	terms := fmt.Sprint(o.terms)
-	if o.terms == math.MaxInt32 { // at which counting ends
+	if o.terms == math.MaxInt32 { // where counting ends
 		terms = "at least " + terms
 	}
 	return s + fmt.Sprintf(", element %d, the partial result of %s contributions", o.index, terms)
 }
 
-// and joins words as a sentence does.
+// and joins words with commas and "and".
 func and(words []string) string {
 	last := len(words) - 1
 	if last < 1 {

@@ -23,15 +23,15 @@ const (
 	recEndTurn               // and ends
 )
 
-// record is one entry of the log: a cache line, with what most entries need. The rest is in
-// the segment's list of rests.
+// record is one entry of the log: a cache line with the fields that most entries need. Other fields
+// are in the segment's list of rests.
 type record struct {
 	kind kind
 	math tl.MathOp
 	sub  uint8 // the operation, of the kind that the record has
 	typ  dtype.Type
 	from dtype.Type // of the operand, when it differs
-	rest uint16     // in segment.rests; 0: nothing that is not here
+	rest uint16     // index in segment.rests; 0: it has no rest
 
 	origin OriginID
 	turn   int32 // whose contributions it merges; 0: those of recBegin
@@ -41,7 +41,7 @@ type record struct {
 	dst, a, b  tl.Value
 	aOff, bOff int32
 	addr       mem.Addr
-	gone       [2]tl.Value // that are not held any more since the record before
+	gone       [2]tl.Value // values that were released since the record before
 }
 
 // rest holds the fields that few entries need.
@@ -59,10 +59,10 @@ func (x *record) binary() dtype.BinaryOp { return dtype.BinaryOp(x.sub) }
 // hand-over cheap, few enough to stay in cache.
 const segmentLen = 1024
 
-// segment is a stretch of the log.
+// segment is a part of the log.
 type segment struct {
 	recs  []record
-	rests []rest        // the first is that of records that have none
+	rests []rest        // the first is for records without a rest
 	turns []*tl.Turn    // of the records
 	flush chan struct{} // closed when everything up to here is done, if not nil
 }
@@ -71,7 +71,7 @@ func newSegment() segment {
 	return segment{recs: make([]record, 0, segmentLen), rests: make([]rest, 1, 16)}
 }
 
-// again returns the segment, emptied.
+// again empties the segment and returns it.
 func (s segment) again() segment {
 	clear(s.turns)
 	return segment{recs: s.recs[:0], rests: s.rests[:1], turns: s.turns[:0]}
@@ -98,7 +98,7 @@ func (l *Log) with(x *record, r rest) {
 	l.cur.rests = append(l.cur.rests, r)
 }
 
-// NewValue names a value to be made, with one reference.
+// NewValue returns the number of a new value, with one reference.
 func (l *Log) NewValue() tl.Value {
 	if n := len(l.free); n > 0 {
 		v := l.free[n-1]

@@ -16,7 +16,7 @@ type replay struct {
 	memory memory
 	hasher *collective.Hasher
 	values values
-	rests  []rest // of the records at hand
+	rests  []rest // of the records that are performed
 	asked  byte   // results of foresee's reads, so that the compiler keeps them
 
 	whole scope // of the run: the collective between recBegin and recEnd
@@ -194,18 +194,18 @@ func (r *replay) store(x *record) {
 	}
 }
 
-// src is n elements of a value from off on.
+// src returns n elements of a value from off on.
 func (r *replay) src(v tl.Value, t dtype.Type, off, n int32) []byte {
 	return r.values.at(v).elems(t, off, n)
 }
 
-// make gives the value that a record makes a buffer.
+// make allocates the buffer of the value that a record makes.
 func (r *replay) make(x *record) (*value, []byte) {
 	v := r.values.at(x.dst)
 	return v, r.values.make(v, int(x.n)*x.typ.Size())
 }
 
-// placeOf is the place of a record.
+// placeOf returns the place of a record.
 func (l *Log) placeOf(x *record) fault.Place {
 	w := l.performers[x.origin]
 	p := fault.Place{Rank: int(w.rank), Op: x.name(), Time: x.time, Timed: l.opts.Timed && !l.rep.untimed, Line: l.lines[w.line]}

@@ -13,7 +13,7 @@ import (
 // Tree describes the additions of contributions that made an element.
 type Tree struct {
 	Terms  uint32 // contributions in it, each as often as it was added
-	Height uint32 // roundings on the way of that contribution which has most
+	Height uint32 // the most roundings of any contribution
 	// Growth is the most that roundings on one path may have changed a contribution, to first
 	// order. It is the sum of their unit roundoffs, in units of that of f64.
 	Growth uint64
@@ -25,16 +25,16 @@ type Event struct {
 	Element int
 }
 
-// Audit is what rounding did in all operations of a log. It is known with Options.Audit only.
+// Audit counts the effects of rounding in all operations of a log. It needs Options.Audit.
 type Audit struct {
 	Additions int64 // of two elements that both have contributions
-	Stalled   int64 // of those, such that change nothing, although neither operand is 0
+	Stalled   int64 // of those, the additions that change nothing although neither operand is 0
 
 	FirstStalled *Event // nil: there is none
 	Overflow     *Event // the first operation that made an infinity or a NaN of finite operands
 }
 
-// audit keeps the tree of every element beside it.
+// audit keeps a tree for every element.
 type audit struct {
 	sum      Audit
 	stalled  record // that of sum.FirstStalled
@@ -42,7 +42,7 @@ type audit struct {
 	trees    [][]Tree // of values, by their names
 }
 
-// of are the trees of a value.
+// of returns the trees of a value.
 func (a *audit) of(v tl.Value) *[]Tree {
 	for int(v) >= len(a.trees) {
 		a.trees = append(a.trees, nil)
@@ -60,7 +60,7 @@ func (a *audit) grown(v tl.Value, n int32) []Tree {
 	return *t
 }
 
-// Audit is the account so far.
+// Audit returns the counts so far.
 func (l *Log) Audit() Audit {
 	l.settle()
 	a := l.rep.audit
@@ -75,7 +75,7 @@ func (l *Log) Audit() Audit {
 	return sum
 }
 
-// Trees are those of n elements of memory, valid until the next launch.
+// Trees returns the trees of n elements of memory, valid until the next launch.
 func (l *Log) Trees(a mem.Addr, t dtype.Type, n int) ([]Tree, error) {
 	if err := l.Flush(); err != nil {
 		return nil, err
@@ -87,10 +87,10 @@ func (l *Log) Trees(a mem.Addr, t dtype.Type, n int) ([]Tree, error) {
 	return p.treesOf(off, n), nil
 }
 
-// roundoff is the roundoff of a type in units of that of f64; integers have none.
+// roundoff returns the unit roundoff of a type in units of that of f64; integers have none.
 func roundoff(t dtype.Type) uint64 { return uint64(dtype.Epsilon(t) * 0x1p53) }
 
-// treesOf are those of n elements from off on. Memory has them from their first use on.
+// treesOf returns the trees of n elements from off on. They are made at their first use.
 func (p *piece) treesOf(off, n int) []Tree {
 	if p.trees == nil {
 		p.trees = make([]Tree, p.size/p.typ.Size())
@@ -214,7 +214,7 @@ func (r *replay) growAxisTrees(x *record, to []Tree, out []byte) {
 	r.broken(x, x.typ, out, slabs(a, size, outer, axis, inner)...)
 }
 
-// rounded gives contributions one rounding more.
+// rounded counts one more rounding of contributions.
 func rounded(trees []Tree, t dtype.Type) {
 	u := roundoff(t)
 	for i := range trees {
@@ -225,8 +225,8 @@ func rounded(trees []Tree, t dtype.Type) {
 	}
 }
 
-// join makes the trees of elements that were combined of two. What has no contributions is a
-// constant that an accumulator began with: it adds nothing; otherwise provenance shows it.
+// join makes the trees of elements that were combined of two. An operand without contributions is a
+// constant with which an accumulator began: it adds nothing; otherwise provenance shows it.
 func (r *replay) join(x *record, to, a, b []Tree, out, left, right []byte) {
 	u := roundoff(x.typ)
 	if x.binary() == dtype.Max || x.binary() == dtype.Min {

@@ -10,31 +10,31 @@ import (
 	"kernbench/tl"
 )
 
-// CapturedTurn is what memory held when a rank began a collective and when it ended it.
+// CapturedTurn holds the contents of memory when a rank began a collective and when it ended it.
 type CapturedTurn struct {
 	Turn  *tl.Turn
 	Type  dtype.Type // of all elements; not valid where there are none
 	In    []byte     // the contribution
-	Out   []byte     // the result, and its provenance: of turns that ended
+	Out   []byte     // the result, with its provenance; only of turns that ended
 	Prov  collective.Prov
 	Wrote []int32 // of each element of Out: see Log.Writers
 	Ended bool
 }
 
-// scope is what merges the contributions of one collective.
+// scope merges the contributions of one collective.
 type scope struct {
 	combining bool // there is one
 	op        tl.ReduceOp
 	world     int
 }
 
-// turns are the collectives that are performed beside each other, since they were last taken.
+// turns are the collectives that are performed at the same time, since they were last taken.
 type turns struct {
 	scopes   map[int32]scope // by number
 	open     map[*tl.Turn]*opened
 	hidden   int             // turns of which memory shows other labels
 	captured []*CapturedTurn // in order of beginning
-	early    *early          // the first access to what a running turn is to write
+	early    *early          // the first access to the result of a running turn
 }
 
 // BeginTurn records that a collective begins for a rank. From now on the contents of its input are
@@ -51,7 +51,7 @@ func (l *Log) turn(o Origin, k kind, t *tl.Turn) {
 	l.cur.turns = append(l.cur.turns, t)
 }
 
-// TakeTurns returns what was captured since it was last called, in the order in which the turns
+// TakeTurns returns the turns that were captured since its last call, in the order in which they
 // began. It also returns the first fault of the replay, or else the first access to memory that a
 // running turn was to write. It is for the time after a launch: turns that have not ended by then
 // never will.
@@ -68,7 +68,7 @@ func (l *Log) TakeTurns() ([]*CapturedTurn, error) {
 	return k.captured, err
 }
 
-// scope is what merges the contributions that a record brings together.
+// scope returns the scope that merges the contributions of a record.
 func (r *replay) scope(x *record) scope {
 	if x.turn == 0 {
 		return r.whole
@@ -81,8 +81,8 @@ var (
 	errNotBegun = errors.New("the turn has not begun")
 )
 
-// beginTurn keeps the contribution, forgets what lies where the result goes, and then gives
-// the contribution its labels, which so hold where the two overlap.
+// beginTurn copies the contribution and forgets the old contents of the result. Then it labels the
+// contribution, so that the labels stay where the two overlap.
 func (r *replay) beginTurn(x *record, t *tl.Turn) {
 	k := &r.turns
 	if k.open == nil {
@@ -156,8 +156,8 @@ func (r *replay) endTurn(x *record, t *tl.Turn) {
 	r.remember(o)
 }
 
-// turnMemory is where a piece of a contribution or a result lies. What is wrong with it
-// becomes a fault of the record, with that piece as its place.
+// turnMemory finds the memory of a piece of a contribution or a result. An error becomes a fault of
+// the record, with that piece as its place.
 func (r *replay) turnMemory(x *record, c *CapturedTurn, ref tl.Ref) (*piece, int, bool) {
 	x.addr, x.typ, x.n = ref.Addr, ref.DType, int32(ref.Len())
 	p, off, err := r.memory.at(ref.Addr, ref.DType, ref.Len())

@@ -12,16 +12,16 @@ import (
 type value struct {
 	buf  []byte
 	prov collective.Prov
-	one  [1]collective.Run // where provenance lies that is all of one structure, as most is
+	one  [1]collective.Run // storage for provenance of one run, as most is
 }
 
-// elems is n elements from off on.
+// elems returns n elements from off on.
 func (v *value) elems(t dtype.Type, off, n int32) []byte {
 	size := t.Size()
 	return v.buf[int(off)*size : int(off+n)*size]
 }
 
-// labels are the provenance of n elements from off on, in scratch unless they are the whole.
+// labels returns the provenance of n elements from off on, in scratch unless they are the whole.
 func (v *value) labels(scratch *collective.Prov, off, n int32) collective.Prov {
 	if v.prov.Len() == int(n) {
 		return v.prov
@@ -30,7 +30,7 @@ func (v *value) labels(scratch *collective.Prov, off, n int32) collective.Prov {
 	return *scratch
 }
 
-// values are those of a log by their names. They stay where they are.
+// values holds the values of a log by their numbers. Their addresses stay the same.
 type values struct {
 	blocks []*[blockLen]value
 	pool   [40][][]byte // buffers by binary logarithm of their capacity
@@ -38,7 +38,7 @@ type values struct {
 
 const blockLen = 256
 
-// at is the value of a name.
+// at returns the value with a number.
 func (vs *values) at(v tl.Value) *value {
 	i := int(v / blockLen)
 	for i >= len(vs.blocks) {
@@ -47,7 +47,7 @@ func (vs *values) at(v tl.Value) *value {
 	return &vs.blocks[i][v%blockLen]
 }
 
-// make gives a value a buffer of n bytes.
+// make allocates a buffer of n bytes for a value.
 func (vs *values) make(v *value, n int) []byte {
 	k := bits.Len(uint(max(n, 16) - 1))
 	if f := vs.pool[k]; len(f) > 0 {
@@ -62,7 +62,7 @@ func (vs *values) make(v *value, n int) []byte {
 	return v.buf
 }
 
-// drop takes the buffer of a value that is gone.
+// drop returns the buffer of a freed value to the pool.
 func (vs *values) drop(name tl.Value) {
 	v := vs.at(name)
 	if v.buf == nil {

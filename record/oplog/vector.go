@@ -5,19 +5,19 @@ import (
 	"kernbench/dtype"
 )
 
-// Vector is what a tensor holds on each rank of a lockstep; the zero Vector is one of no elements.
-// It never changes once made, and is shared by counting.
+// Vector is the contents of a tensor on each rank of a lockstep; the zero Vector has no elements.
+// It does not change, and is shared with a reference count.
 type Vector struct {
 	*column
-	senders *Senders // nil: each rank has the vector of its own number
+	senders *Senders // nil: rank r has vector r
 	off     int32
 }
 
-// column is a vector of each rank, and what its elements are made of.
+// column holds a vector of each rank, with its provenance.
 type column struct {
 	size  int // bytes of each
 	bytes []byte
-	runs  []collective.Run  // of each that is of one structure, as most are
+	runs  []collective.Run  // of each vector of one run, as most are
 	more  []collective.Prov // of the others; nil: there are none
 	held  int
 }
@@ -28,10 +28,10 @@ type Senders struct {
 	held int
 }
 
-// NewSenders makes one that is not recycled.
+// NewSenders makes a Senders that is not recycled.
 func NewSenders(of []int32) *Senders { return &Senders{of, 1} }
 
-// column makes room for so many bytes on each rank.
+// column allocates so many bytes for each rank.
 func (u *Lockstep) column(size int) *column {
 	if f := u.free[size]; len(f) > 0 {
 		c := f[len(f)-1]
@@ -43,7 +43,7 @@ func (u *Lockstep) column(size int) *column {
 	return &column{size: size, bytes: make([]byte, size*n), runs: make([]collective.Run, n), held: 1}
 }
 
-// put gives the vector of rank r its provenance.
+// put sets the provenance of the vector of rank r.
 func (c *column) put(r int, p collective.Prov) {
 	if len(p) == 1 {
 		c.runs[r] = p[0]
@@ -55,7 +55,7 @@ func (c *column) put(r int, p collective.Prov) {
 	c.more[r] = append(c.more[r], p...)
 }
 
-// rank is the one whose vector rank r has.
+// rank returns the number of the vector that rank r has.
 func (v *Vector) rank(r int) int {
 	if v.senders != nil {
 		return int(v.senders.of[r])
@@ -63,14 +63,14 @@ func (v *Vector) rank(r int) int {
 	return r
 }
 
-// elems is the first n elements of rank r, or with them those of the ranks that follow it.
+// elems returns the first n elements of rank r, or also those of the ranks after it.
 func (v *Vector) elems(r int, t dtype.Type, n int32) []byte {
 	size := t.Size()
 	from := v.rank(r)*v.size + int(v.off)*size
 	return v.bytes[from : from+int(n)*size]
 }
 
-// labels are the provenance of the first n elements of rank r, in scratch unless they are all.
+// labels returns the provenance of the first n elements of rank r, in scratch unless they are all.
 func (v *Vector) labels(r int, scratch *collective.Prov, n int32) collective.Prov {
 	r = v.rank(r)
 	p := collective.Prov(v.runs[r : r+1 : r+1])
@@ -83,7 +83,7 @@ func (v *Vector) labels(r int, scratch *collective.Prov, n int32) collective.Pro
 	return *scratch
 }
 
-// stretch is how many ranks from r on have vectors that follow each other.
+// stretch returns how many ranks from r on have consecutive vectors.
 func (v *Vector) stretch(r int) int {
 	if v.senders == nil {
 		return len(v.runs) - r
@@ -95,7 +95,7 @@ func (v *Vector) stretch(r int) int {
 	return n
 }
 
-// From is one more of the vector, of the elements from off on.
+// From returns the part of the vector from element off on.
 func (v Vector) From(off int32) Vector {
 	if v.column != nil {
 		v.column.held++
@@ -107,7 +107,7 @@ func (v Vector) From(off int32) Vector {
 	return v
 }
 
-// Cut makes n elements of v, on each rank from an element of its own on.
+// Cut returns n elements of v, on each rank from its own first element on.
 func (u *Lockstep) Cut(v Vector, from []int32, t dtype.Type, n int32) Vector {
 	c := u.column(int(n) * t.Size())
 	for r, off := range from {
@@ -130,7 +130,7 @@ func (u *Lockstep) Release(v Vector) {
 	}
 }
 
-// Came is what comes to each rank of v, which goes.
+// Came returns the vector that each rank receives when all ranks send v, and releases v.
 func (u *Lockstep) Came(v Vector, w *Senders) Vector {
 	if v.column == nil {
 		return v
@@ -154,7 +154,7 @@ func (u *Lockstep) Came(v Vector, w *Senders) Vector {
 	return v
 }
 
-// leave drops a reference to a way.
+// leave drops a reference to a Senders.
 func (u *Lockstep) leave(w *Senders) {
 	if w == nil {
 		return

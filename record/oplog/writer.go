@@ -5,10 +5,10 @@ import (
 	"kernbench/mem"
 )
 
-// Writers are, for n elements of memory, the operations that wrote them last, as Why names them. 0
-// is an element that no operation has written since the host did. It is also one that has become
-// part of a contribution or of a result's place since. Nil outside explain mode. Valid until the
-// next launch.
+// Writers returns, for n elements of memory, the operations that wrote them last, by the ids that
+// Why takes. It is 0 for an element that the host wrote last. It is also 0 for an element that then
+// became part of a contribution or of the memory of a result. The result is nil outside explain
+// mode, and valid until the next launch.
 func (l *Log) Writers(a mem.Addr, t dtype.Type, n int) []int32 {
 	if !l.opts.Explain || l.Flush() != nil {
 		return nil

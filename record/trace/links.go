@@ -2,8 +2,8 @@ package trace
 
 import "kernbench/unit"
 
-// Timeline is for how long something was busy in each of some stretches of time, all of one width.
-// The width doubles when the time does not fit.
+// Timeline is the busy time of a resource in each of a number of intervals of equal width. The
+// width doubles when the time does not fit.
 type Timeline struct {
 	Width unit.Time
 	Busy  []unit.Time
@@ -14,7 +14,7 @@ const (
 	firstStretch = 10 * unit.Nanosecond
 )
 
-// Add adds a time in which something was busy.
+// Add adds a time in which the resource was busy.
 func (t *Timeline) Add(from, to unit.Time) {
 	if t.Width == 0 {
 		t.Width = firstStretch
@@ -41,7 +41,7 @@ func (t *Timeline) Add(from, to unit.Time) {
 	}
 }
 
-// LinkLine is when a link was busy.
+// LinkLine is the busy time of a link.
 type LinkLine struct {
 	Name, Level string
 	Timeline

@@ -7,8 +7,7 @@ import (
 	"kernbench/unit"
 )
 
-// Sort puts events in the order in which a Sink gets them. What that leaves open, it decides by all
-// else that an event has.
+// Sort puts events in the order in which a Sink gets them. Ties go by all other fields of an event.
 func Sort(events []Event) {
 	slices.SortFunc(events, func(a, b Event) int { return compare(&a, &b) })
 }
@@ -20,11 +19,11 @@ func compare(a, b *Event) int {
 		cmp.Compare(a.Ring, b.Ring), cmp.Compare(a.Flow, b.Flow))
 }
 
-// Sorter gets the events of a run that come out of order, and hands them on in the order of a Sink.
-// It keeps each until none can come that began earlier.
+// Sorter gets the events of a run out of order, and passes them on in the order of a Sink. It keeps
+// each event until no event can come that began earlier.
 type Sorter struct {
-	Shown Sink   // gets the events of interest; nil: nothing does
-	Usage *Usage // gets all events; nil: nothing does
+	Shown Sink   // gets the events that are shown; nil: none
+	Usage *Usage // gets all events; nil: none
 	Kept  int    // number of events that are kept before the first are handed on; 0: 1<<18
 
 	events []kept
@@ -51,8 +50,8 @@ func (s *Sorter) Add(e Event, hidden bool) (full bool) {
 	return len(s.events) >= s.full
 }
 
-// HandOn hands on what is complete: all events that began before a time, from which on others can
-// still come.
+// HandOn passes on all events that began before a time. Only events that begin later can still
+// come.
 func (s *Sorter) HandOn(bound unit.Time) {
 	s.sort()
 	n, _ := slices.BinarySearchFunc(s.events, bound, func(e kept, t unit.Time) int { return cmp.Compare(e.Start, t) })
@@ -61,7 +60,7 @@ func (s *Sorter) HandOn(bound unit.Time) {
 	s.full = max(s.full, 2*len(s.events))
 }
 
-// End hands on what is left, but for events to be left out.
+// End passes on the remaining events, except for events to be left out.
 func (s *Sorter) End(leaveOut func(e *Event) bool) {
 	s.events = slices.DeleteFunc(s.events, func(e kept) bool { return leaveOut(&e.Event) })
 	s.sort()

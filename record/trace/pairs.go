@@ -1,8 +1,8 @@
 package trace
 
 // pairs holds events back until both ends of their flow are known. So a file that is written during
-// the run has no flow with one end. Events come out in the order in which they came in. One whose
-// other end does not come within heldAtMost events comes out without a flow.
+// the run has no flow with one end. Events keep their order. An event whose
+// other end does not come within heldAtMost events loses its flow.
 type pairs struct {
 	held    []paired        // from first on
 	first   int             // in held
@@ -54,7 +54,7 @@ func (p *pairs) add(e *Event) {
 	}
 }
 
-// next lets the event come out that has been held the longest.
+// next writes the event that has been held the longest.
 func (p *pairs) next() {
 	h := &p.held[p.first]
 	p.first++
@@ -64,7 +64,7 @@ func (p *pairs) next() {
 	p.out(&h.Event, h.flow)
 }
 
-// flush lets all come out.
+// flush writes all events that are held.
 func (p *pairs) flush() {
 	for p.first < len(p.held) {
 		p.next()

@@ -2,8 +2,7 @@ package trace
 
 import "kernbench/unit"
 
-// Step is a stretch of the critical path: time that belongs to one operation, at one resource, for
-// one reason.
+// Step is a part of the critical path: time of one operation, at one resource, for one reason.
 type Step struct {
 	Start, End unit.Time
 	Reason     string

@@ -31,7 +31,7 @@ type PFTrace struct {
 	values interned // of annotations
 	lines  interned
 	rings  map[uint32]*occupancy
-	counts counts // of the nanosecond at hand
+	counts counts // of the current nanosecond
 	due    due
 	posted int
 	now    uint64 // in ns, of the packet written last
@@ -40,7 +40,7 @@ type PFTrace struct {
 	sub    []byte
 }
 
-// Fields of TracePacket, and of the messages that lie in it.
+// Fields of TracePacket, and of the messages within it.
 const (
 	packetTimestamp  = 8
 	packetSequence   = 10
@@ -146,7 +146,7 @@ func (p *PFTrace) Close() error {
 	return p.w.Flush()
 }
 
-// write writes an event, and what is due before it.
+// write writes an event, and the ends that are due before it.
 func (p *PFTrace) write(e *Event, flow uint64) {
 	if late := uint64(e.Start/unit.Nanosecond) < max(p.now, p.counts.at); late {
 		p.writeLate(e, flow)
@@ -195,7 +195,7 @@ func (p *PFTrace) writeLate(e *Event, flow uint64) {
 	}
 }
 
-// appendFlow appends the end of a flow that an event is, if it is one.
+// appendFlow appends the flow of an event, if the event is an end of one.
 func (p *PFTrace) appendFlow(b []byte, e *Event, flow uint64) []byte {
 	switch {
 	case flow == 0:
@@ -244,7 +244,7 @@ func (p *PFTrace) annotation(key string, field, v uint64) {
 	p.event = appendMessage(p.event, eventAnnotation, p.sub)
 }
 
-// timed writes the event at hand as the next packet in the order of time.
+// timed writes the current event as the next packet in the order of time.
 func (p *PFTrace) timed(at unit.Time) {
 	ns := uint64(at / unit.Nanosecond)
 	if ns > p.counts.at {
@@ -267,7 +267,7 @@ func (p *PFTrace) put(packet []byte) {
 	p.flushLine()
 }
 
-// deadline is what happens when a span ends: its slice ends, or a slot of a ring comes free.
+// deadline is the end of a span: its slice ends, or a slot of a ring becomes free.
 type deadline struct {
 	at    unit.Time
 	order int // in which they were posted
@@ -281,7 +281,7 @@ func (p *PFTrace) later(at unit.Time, d deadline) {
 	heap.Push(&p.due, d)
 }
 
-// advance writes what ends up to a time.
+// advance writes all ends up to a time.
 func (p *PFTrace) advance(to unit.Time) {
 	for len(p.due) > 0 && p.due[0].at <= to {
 		d := heap.Pop(&p.due).(deadline)
@@ -312,8 +312,8 @@ func (h *due) Pop() any {
 	return x
 }
 
-// occupancy is how many slots of a ring are in use: from a message's start until its credit is
-// back.
+// occupancy is the number of slots of a ring in use. A slot is in use from the start of a message
+// until its credit is back.
 type occupancy struct {
 	pe    int32
 	dir   uint8
@@ -321,7 +321,8 @@ type occupancy struct {
 	used  int64
 }
 
-// occupancy finds that of a message's ring. Launches number their rings anew.
+// occupancy returns the occupancy of a message's ring. Each launch numbers its rings from the
+// start.
 func (p *PFTrace) occupancy(e *Event) *occupancy {
 	o := p.rings[e.Ring]
 	if o == nil || o.pe != e.PE || o.dir != e.Dir {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// tracks are those of a Perfetto trace, by what they are called in their tree.
+// tracks are the tracks of a Perfetto trace, by their names in the tree.
 type tracks struct {
 	ids    map[string]uint64 // by the path of names from the root
 	places map[int32]uint64  // of PEs
@@ -48,8 +48,8 @@ var (
 	bytesUnit = counterUnits{unit: 3}
 )
 
-// track is the number of a track below another, which is made if it is not there. Tracks of one
-// parent are shown by rank.
+// track returns the number of a track below another, and makes the track if there is none. Tracks
+// of one parent are shown by rank.
 func (p *PFTrace) track(name string, parent uint64, rank int) uint64 {
 	return p.newTrack(name, parent, rank, nil)
 }
@@ -74,7 +74,8 @@ func (p *PFTrace) newTrack(name string, parent uint64, rank int, counter []byte)
 	return t.last
 }
 
-// place is the track of a PE. Its name, such as sip0.cube3.pe5, determines its place in the tree.
+// place returns the track of a PE. Its name, such as sip0.cube3.pe5, determines its place in the
+// tree.
 func (p *PFTrace) place(pe int32) uint64 {
 	if id, ok := p.tracks.places[pe]; ok {
 		return id
@@ -87,13 +88,13 @@ func (p *PFTrace) place(pe int32) uint64 {
 	return id
 }
 
-// trailingNumber is the number at the end of a name, so that cube10 comes after cube9.
+// trailingNumber returns the number at the end of a name, so that cube10 comes after cube9.
 func trailingNumber(name string) int {
 	n, _ := strconv.Atoi(name[len(strings.TrimRight(name, "0123456789")):])
 	return n
 }
 
-// trackOf is the track of an event's lane.
+// trackOf returns the track of an event's lane.
 func (p *PFTrace) trackOf(e *Event) uint64 {
 	t := trackOf(e)
 	lane, _ := p.lanes.take(t, e.Start, e.End)
@@ -105,7 +106,7 @@ func (p *PFTrace) trackOf(e *Event) uint64 {
 	return id
 }
 
-// counter is the track of a counter of a PE.
+// counter returns the track of a counter of a PE.
 func (p *PFTrace) counter(pe int32, name string, u counterUnits) uint64 {
 	var b []byte
 	if u.unit != 0 {
@@ -125,7 +126,7 @@ type interned struct {
 
 func newInterned(field uint64) interned { return interned{field, map[string]uint64{}} }
 
-// number is that of a string, which may be new.
+// number returns the number of a string, which may be new.
 func (n *interned) number(s string) (id uint64, fresh bool) {
 	if id, ok := n.ids[s]; ok {
 		return id, false
@@ -135,7 +136,7 @@ func (n *interned) number(s string) (id uint64, fresh bool) {
 	return id, true
 }
 
-// intern is the number of a string, which it writes if it is new.
+// intern returns the number of a string, and writes the string if it is new.
 func (p *PFTrace) intern(n *interned, s string) uint64 {
 	id, fresh := n.number(s)
 	if fresh {

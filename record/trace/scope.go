@@ -18,7 +18,7 @@ type Scope struct {
 // ManyRanks is the number of ranks up to which all of them are traced by default.
 const ManyRanks = 1024
 
-// Some are the ranks that are traced of a launch of many that has no classes.
+// Some is the number of ranks that are traced of a large launch without classes.
 const Some = 16
 
 // Overlaps reports whether a span overlaps the time of the scope.
@@ -26,7 +26,7 @@ func (s *Scope) Overlaps(start, end unit.Time) bool {
 	return end >= s.From && (s.To == 0 || start <= s.To)
 }
 
-// Has reports whether a rank is one of those that were named; without names all are.
+// Has reports whether a rank was named; without names all are.
 func (s *Scope) Has(rank int) bool {
 	if s.Ranks == nil {
 		return true

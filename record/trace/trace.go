@@ -31,7 +31,7 @@ const (
 	Signal // kernel: waits for a word, for completion or for order
 	Atomic // kernel: from the call until the old value was there
 	Copy   // copy engine of a stream: from its start until the bytes were visible
-	Arrive // at the PE that a put, get, notification or atomic is for: it takes effect, or is served
+	Arrive // at the target PE of a put, get, notification or atomic: it takes effect, or is served
 	Post   // kernel: hands a task to the communication engine
 
 	// Counters have a value in Bytes, from Start on. An executor makes them only if it is asked to.
@@ -54,8 +54,7 @@ const (
 	CommCore             // its communication engine
 )
 
-// Event is one thing that happened to one rank. It is a value; a Sink must copy what it
-// keeps.
+// Event is one event of one rank. It is a value: a Sink that keeps it must copy it.
 type Event struct {
 	Kind       Kind
 	Core       Core
@@ -72,7 +71,7 @@ type Event struct {
 	Line       string    // of the kernel's source, where an executor records lines
 }
 
-// RingNumber is Event.Ring of the ring that a rank of a launch sends into by a port.
+// RingNumber returns Event.Ring of the ring of a port into which a rank of a launch sends.
 func RingNumber(from int, port uint8) uint32 { return 1 + uint32(from)<<6 | uint32(port) }
 
 // flow returns the key of the flow of an event, or zero if the event is no end of a flow.

@@ -24,10 +24,10 @@ type track struct {
 	engine engine
 }
 
-// trackOf is the track of an event.
+// trackOf returns the track of an event.
 func trackOf(e *Event) track { return track{e.PE, engineOf[e.Kind] + perCore*engine(e.Core)} }
 
-// name is what a track is called.
+// name returns the name of a track.
 func (t track) name() string {
 	if t.engine >= perCore {
 		return "communication engine: " + engineNames[t.engine-perCore]
@@ -35,7 +35,7 @@ func (t track) name() string {
 	return engineNames[t.engine]
 }
 
-// laneName is what a lane of a track is called.
+// laneName returns the name of a lane of a track.
 func (t track) laneName(lane int) string {
 	if lane > 0 {
 		return t.name() + " " + strconv.Itoa(lane+1)

@@ -9,18 +9,18 @@ import (
 	"kernbench/unit"
 )
 
-// Usage is a consumer that adds up what the engines of PEs and the slots of rings were in use for.
+// Usage is a consumer that adds up the busy time of the engines of PEs and the use of ring slots.
 type Usage struct {
 	pes    map[int32]*PEUsage
-	queues map[int32]unit.Time // when the DMA of a PE has nothing under way any more
+	queues map[int32]unit.Time // when the DMA of a PE becomes idle
 	rings  map[ringKey]*ringUse
-	open   map[uint32]*ringUse // by number of the ring, in the launch at hand
+	open   map[uint32]*ringUse // by number of the ring, in the current launch
 	due    due
 	first  unit.Time
 	last   unit.Time
 }
 
-// PEUsage is for how long the engines of a PE were busy.
+// PEUsage is the busy time of the engines of a PE.
 type PEUsage struct {
 	PE   int32
 	DMA  unit.Time // loads, stores, messages, puts and gets were under way
@@ -29,8 +29,8 @@ type PEUsage struct {
 	IPCQ unit.Time // sends and receives were carried out, without their waits
 }
 
-// RingUsage is how many slots of a ring were in use: from the start of a message until its credit
-// was back.
+// RingUsage is the number of slots of a ring in use. A slot is in use from the start of a message
+// until its credit is back.
 type RingUsage struct {
 	PE, Peer int32 // sender, receiver
 	Dir      uint8 // of the sender
@@ -113,7 +113,7 @@ func (r *ringUse) change(at unit.Time, by int) {
 	r.Most = max(r.Most, r.used)
 }
 
-// PEs returns what the PEs did, in order.
+// PEs returns the busy times of the PEs, in order.
 func (u *Usage) PEs() []PEUsage {
 	var all []PEUsage
 	for _, pe := range slices.Sorted(maps.Keys(u.pes)) {
@@ -122,7 +122,7 @@ func (u *Usage) PEs() []PEUsage {
 	return all
 }
 
-// Rings returns what the rings held, those with most slots first.
+// Rings returns the use of the rings, those with most slots first.
 func (u *Usage) Rings() []RingUsage {
 	u.advance(unit.MaxTime)
 	var all []RingUsage

@@ -19,21 +19,22 @@ type Names func(pe int) string
 // because it is called while a run is under way.
 type Writer interface {
 	Sink
-	// Close writes what is still held. It does not close the underlying writer.
+	// Close writes the events that are still held. It does not close the underlying writer.
 	Close() error
 }
 
-// Extensions are the file names' ends that NewFile knows, with what each stands for.
+// Extensions are the file extensions that NewFile knows, each with its format.
 var Extensions = []struct{ Ext, Doc string }{
 	{".pftrace", "Perfetto's protobuf, for ui.perfetto.dev"},
 	{".json", "Chrome trace events, for the same"},
 	{".txt", "one line per event"},
 }
 
-// compressed is what may follow an extension.
+// compressed is the extension of compressed files.
 const compressed = ".gz"
 
-// extension is that of a file's name, in lower case, and whether the file is compressed.
+// extension returns the extension of a file's name, in lower case, and whether the file is
+// compressed.
 func extension(name string) (ext string, gz bool) {
 	name = strings.ToLower(name)
 	short := strings.TrimSuffix(name, compressed)
@@ -92,7 +93,7 @@ func NewFile(name string, w io.Writer, o FileOptions) (Writer, error) {
 	return v, nil
 }
 
-// packing is a view whose bytes are compressed.
+// packing is a view that compresses its bytes.
 type packing struct {
 	Writer
 	packed *gzip.Writer
@@ -127,8 +128,8 @@ func (t tee) Emit(e *Event) {
 	}
 }
 
-// out is what the views share. It has a buffered writer that keeps its first error for Close, a
-// line under construction, and the names of PEs, each made once.
+// out is the part that all views share. It has a buffered writer that keeps its first error for
+// Close, a line under construction, and the names of PEs, each made once.
 type out struct {
 	w     *bufio.Writer
 	line  []byte

@@ -100,8 +100,8 @@ func (c *Context) SetWords(w *mem.Window, rank int, part string, first int, valu
 	return nil
 }
 
-// ReadWords reads n control words of a part in the copy of a member, from word first on. Words
-// are there in runs without data too.
+// ReadWords reads n control words of a part in the copy of a member, from word first on. Runs
+// without data have control words, too.
 func (c *Context) ReadWords(w *mem.Window, rank int, part string, first, n int) ([]int64, error) {
 	if err := c.reach("read_words", w); err != nil {
 		return nil, err

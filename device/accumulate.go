@@ -18,10 +18,11 @@ import (
 type accumulation struct {
 	typ    dtype.Type
 	kernel tl.Kernel
-	on     map[*mem.Window]tl.Args // what the kernel of each group gets
+	on     map[*mem.Window]tl.Args // the kernel arguments of each group
 }
 
-// accumulation returns that of a call, or nil if partial sums have the type of the elements.
+// accumulation returns the accumulation of a call, or nil if partial sums have the type of the
+// elements.
 func (p *Plan) accumulation(what *collective.Collective, c collective.Call) *accumulation {
 	const wide = dtype.F32
 	rounds := c.Op == tl.Sum || c.Op == tl.Avg || c.Op == tl.Prod
@@ -71,7 +72,7 @@ func (c *Context) stage(a *accumulation, name string, g *CallGroup, group *launc
 	return w, nil
 }
 
-// addresses are those of a part in all copies of a window.
+// addresses returns the addresses of a part in all copies of a window.
 func (a *accumulation) addresses(w *mem.Window, part int) []mem.Addr {
 	at := make([]mem.Addr, w.Team.Size())
 	for r := range at {
@@ -80,7 +81,7 @@ func (a *accumulation) addresses(w *mem.Window, part int) []mem.Addr {
 	return at
 }
 
-// run is the kernel with what goes before and after it.
+// run performs the kernel, with a conversion before and after it.
 func (a *accumulation) run(what *collective.Collective, root int) tl.Kernel {
 	return func(c *tl.Context, args tl.Args) {
 		me, wide := c.Rank(), a.on[args.Windows[len(args.Windows)-1]]

@@ -10,7 +10,7 @@ import (
 	"kernbench/tl"
 )
 
-// arguments are the plain arguments of a launch, sorted out.
+// arguments holds the plain arguments of a launch by kind.
 type arguments struct {
 	tl.Args
 	lead   []*Tensor // the first tensor, or the first list of tensors
@@ -100,8 +100,8 @@ func shardsOf(tensors []*Tensor) []Shard {
 	return all
 }
 
-// address is what a kernel should use for a shard: the virtual address, unless that means
-// something else on every PE.
+// address returns the address by which a kernel accesses a shard: the virtual address, unless that
+// means something else on every PE.
 func (s *Shard) address(replicated bool) mem.Addr {
 	if replicated {
 		return s.Addr

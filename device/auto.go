@@ -17,7 +17,7 @@ type auto struct {
 	collective string
 	install    Install
 	plans      map[string]*Plan // of choices, by name and settings
-	last       *Plan            // that was chosen
+	last       *Plan            // the plan that was chosen last
 }
 
 // IsAuto reports whether an algorithm's name leaves the choice to a tuning table: "auto" does,
@@ -120,7 +120,7 @@ func (a *auto) choose(cc collective.Call) (*Plan, error) {
 		algorithm.Auto, a.collective, cc.World, size, errors.Join(refusals...))
 }
 
-// plan makes a choice ready, once.
+// plan prepares the plan of a choice, once.
 func (a *auto) plan(name string, settings []string) (*Plan, error) {
 	key := strings.Join(append([]string{name}, settings...), " ")
 	if p := a.plans[key]; p != nil {

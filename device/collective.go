@@ -15,8 +15,8 @@ import (
 
 // Call is one collective that a launch performed, with the inputs of a judge.
 type Call struct {
-	Title      string // its name in reports, if the launch has several; "": it was alone
-	Turn       int32  // number of its turns, where programs of streams performed it; 0: none did
+	Title      string // its name in reports if the launch has several collectives; else ""
+	Turn       int32  // number of its turns if programs of streams performed it; else 0
 	Plan       *Plan
 	Collective *collective.Collective
 	Groups     []CallGroup // side by side: one, or one per shard with rank_level: sip
@@ -38,13 +38,13 @@ type CallGroup struct {
 	PEs      []int32    // by rank
 	Addrs    []mem.Addr // physical, by rank: where the input was
 	OutAddrs []mem.Addr // and where the output is; nil: in the place of the input
-	Inputs   [][]byte   // by rank, as they were before; nil in a run without data, and where they are not wanted
+	Inputs   [][]byte   // by rank, before the launch; nil in a run without data, and if they were not requested
 
 	// Outputs are the results and Provs their provenance, if they were copied during the launch.
 	// Memory may have changed since, so there are no addresses. Nil: results are in memory.
 	Outputs [][]byte
 	Provs   []collective.Prov
-	Wrote   [][]int32 // who wrote each element, as oplog.Log.Writers has it
+	Wrote   [][]int32 // the operation that wrote each element: see oplog.Log.Writers
 }
 
 // Out is the physical address of the result of a rank, if it is in memory.
@@ -83,7 +83,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 		return nil, fmt.Errorf("launch %s: %w", p.Name, err)
 	}
 	if p, err = p.chosen(a, contributions[0]); err != nil {
-		return nil, err // with what it is called
+		return nil, err // which has the name of the call
 	}
 	what, err := collective.Lookup(p.Algorithm.Collective)
 	if err != nil {
@@ -234,7 +234,7 @@ func (c *Context) label(call *Call, a *arguments) error {
 		g := &call.Groups[i]
 		brought := make([][]byte, len(g.PEs))
 		for r, addr := range g.Addrs {
-			if n := call.Collective.In(g.Call, r); n > 0 { // it may bring nothing, as to a barrier
+			if n := call.Collective.In(g.Call, r); n > 0 { // a rank may have no contribution, as for a barrier
 				var err error
 				if brought[r], err = log.Look(addr, g.Call.Type, n); err != nil {
 					return fmt.Errorf("contribution of rank %d (%s): %w", r, c.cfg.Machine.PEName(int(g.PEs[r])), err)
@@ -262,7 +262,7 @@ func (c *Context) label(call *Call, a *arguments) error {
 			err := log.Forget(addr, g.Call.Type, n)
 			if size := mem.Addr(g.Call.Type.Size()); err == nil && g.Addrs[r] < addr+mem.Addr(n)*size &&
 				addr < g.Addrs[r]+mem.Addr(len(brought[r])) {
-				err = log.Write(g.Addrs[r], g.Call.Type, brought[r]) // what they share is a contribution yet
+				err = log.Write(g.Addrs[r], g.Call.Type, brought[r]) // memory that both share is still a contribution
 			}
 			if err != nil {
 				return fmt.Errorf("result of rank %d (%s): %w", r, c.cfg.Machine.PEName(int(g.PEs[r])), err)

@@ -24,16 +24,16 @@ var (
 	ErrLaunch  = errors.New("launch refused")
 )
 
-// Config is what a Context works on.
+// Config describes a Context.
 type Config struct {
 	Machine  *machine.Machine
 	CCL      *conf.CCL         // nil: the built-in ccl.yaml with the rings of the machine
-	Tuning   *algorithm.Tuning // that auto chooses by; nil: there is none
+	Tuning   *algorithm.Tuning // the table for auto; nil: there is none
 	Executor exec.Executor     // nil: the context makes plans and launches nothing
 	Row      *exec.Row         // what Executor can do; nil: everything
 	Limits   exec.Limits       // of launches
 	World    int               // ranks of algorithms that are installed; 0: as configured
-	PEs      []int32           // that are those ranks: see Install; nil: the first World
+	PEs      []int32           // the PEs of those ranks: see Install; nil: the first World
 	// Check judges every collective right after its launch, while its result is still in
 	// memory. It may be nil.
 	Check func(*Call) error
@@ -42,8 +42,8 @@ type Config struct {
 	Contributed func(c *Call, g *CallGroup, in func(rank int) []byte) (keep bool, err error)
 	// Given is the algorithm of all plans, for any name; nil: the algorithm of the plan's name.
 	Given *Given
-	// Fresh is called with the new memory of a window, on each member: zeros, whatever was there
-	// before. It may be nil.
+	// Fresh is called with the new memory of a window, on each member. The memory is zero, whatever
+	// it held before. Fresh may be nil.
 	Fresh func(a mem.Addr, bytes int64)
 }
 
@@ -52,7 +52,7 @@ type Config struct {
 type Context struct {
 	cfg     Config
 	current int             // SIP
-	hbm     []mem.Allocator // by PE, of those that have had something
+	hbm     []mem.Allocator // by PE; only of PEs that have had an allocation
 	addrs   *mem.Map
 	plan    *Plan // installed last
 	tensorList
@@ -61,12 +61,12 @@ type Context struct {
 	launches
 }
 
-// Launched is one launch that ended well.
+// Launched is one launch that ended without an error.
 type Launched struct {
 	Name   string
 	World  int // PEs
 	Result launch.Result
-	Calls  []*Call // the collectives that it performed
+	Calls  []*Call // its collectives
 }
 
 const (
@@ -109,7 +109,7 @@ func (c *Context) CurrentDevice() int { return c.current }
 // Machine is the machine that the context works on.
 func (c *Context) Machine() *machine.Machine { return c.cfg.Machine }
 
-// CCL is the configuration of the collectives.
+// CCL returns the configuration of the collectives.
 func (c *Context) CCL() *conf.CCL { return c.cfg.CCL }
 
 // HasData reports whether the run carries values.
@@ -131,10 +131,10 @@ func (c *Context) can(x exec.Capability) error {
 	return c.cfg.Row.Needs(x)
 }
 
-// errNoExecutor is why a context that only makes plans launches nothing.
+// errNoExecutor is the error of a launch on a context that only makes plans.
 var errNoExecutor = errors.New("the context makes plans and has no executor")
 
-// Launches lists what was launched so far.
+// Launches lists the launches so far.
 func (c *Context) Launches() []*Launched { return slices.Clone(c.runs) }
 
 // heap is the free memory of a PE's HBM slice.
@@ -217,7 +217,8 @@ func (c *Context) ReleaseAll() ([]Leak, error) {
 // has those that did.
 func (c *Context) FirstCall() *Call { return c.first }
 
-// Plan is the plan that was installed last, or nil; where that is one of auto, what it chose last.
+// Plan returns the plan that was installed last, or nil. With auto it returns the plan that was
+// chosen last.
 func (c *Context) Plan() *Plan {
 	if p := c.plan; p != nil && p.auto != nil && p.auto.last != nil {
 		return p.auto.last
@@ -225,8 +226,8 @@ func (c *Context) Plan() *Plan {
 	return c.plan
 }
 
-// NextTurn numbers a collective that tasks of communication engines perform: what tl.Turn
-// calls its ID.
+// NextTurn returns the number of a new collective of tasks on communication engines: the ID of its
+// tl.Turn.
 func (c *Context) NextTurn() int32 {
 	c.turns++
 	return c.turns

@@ -15,8 +15,8 @@ type RaceSide struct {
 // Explanation describes a hazard by the calls of the interface with which a program posted its
 // tasks.
 type Explanation struct {
-	Names  [2]string // of both sides, the short form; "": as the judge calls it
-	Calls  [2]string // that made the sides run; "": none is known
+	Names  [2]string // short names of both sides; "": the name that the judge gives
+	Calls  [2]string // calls that started the sides; "": none is known
 	Remedy string    // "": that of the judge
 }
 

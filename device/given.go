@@ -71,7 +71,7 @@ func (c *Context) installGiven() (*Plan, error) {
 	return p, nil
 }
 
-// layouts lists the windows that a call of a plan needs.
+// layouts returns the layouts of the windows that a call of a plan needs.
 func (c *Context) layouts(p *Plan, g *CallGroup) ([]*mem.Layout, error) {
 	switch {
 	case c.cfg.Given != nil && p.Algorithm == c.cfg.Given.Algorithm:

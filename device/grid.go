@@ -13,9 +13,9 @@ import (
 	"kernbench/unit"
 )
 
-// Grid is how a stream launches a kernel: as a number of programs. They are numbered in the order
-// in which they start (ProgramID(0) of NumPrograms(0)). A program that has started stays on the PE
-// until it ends.
+// Grid describes the launch of a kernel on a stream: as a number of programs. They are numbered in
+// the order in which they start (ProgramID(0) of NumPrograms(0)). A program that has started stays
+// on the PE until it ends.
 type Grid struct {
 	Programs int
 	Resident int // most on the PE at the same time; 0: as many as it holds (pe.programs)
@@ -28,7 +28,7 @@ type Grid struct {
 	Engine bool          // the programs post tasks to the communication engine of the PE
 }
 
-// Programs is how many programs a PE holds at the same time (pe.programs).
+// Programs returns how many programs a PE holds at the same time (pe.programs).
 func (c *Context) Programs() int { return c.cfg.Machine.Topology().PE().Programs }
 
 // Scratch is the memory for tensors that a PE has (pe.tcm.scratch). Programs that are on it at the

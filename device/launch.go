@@ -11,18 +11,18 @@ import (
 	"kernbench/tl/launch"
 )
 
-// launches is what a context knows of its launches.
+// launches is the record of a context's launches.
 type launches struct {
 	runs       []*Launched
-	first      *Call // launched first, also when it did not end
+	first      *Call // the first collective, even if it did not end
 	turns      int32 // numbered so far
 	explainers []Explainer
 }
 
 // Launch runs an algorithm by its name: InstallIPCQ(name) if that has not been done, then its
 // kernel on the ranks of the plan. Their contributions are the shards of the first tensor (or list
-// of tensors, one per SIP). Numbers that are not given are those that the algorithm makes itself
-// from the world size and the elements per rank.
+// of tensors, one per SIP). If no numbers are given, the
+// algorithm computes them from the world size and the elements per rank.
 func (c *Context) Launch(ctx context.Context, name string, args ...any) (*Launched, error) {
 	p := c.plan
 	if p == nil || p.Name != name {

@@ -14,8 +14,8 @@ func hostPlace(op string) fault.Place {
 	return fault.Place{Rank: fault.Host, Op: op, Line: hostLine()}
 }
 
-// hostLine is the source line of the host program that called a method of this package: the
-// file, with its last folder, and the line.
+// hostLine returns the source line of the host program that called a method of this package: the
+// file with its last folder, and the line.
 func hostLine() string {
 	var pcs [16]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

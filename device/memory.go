@@ -40,7 +40,7 @@ func (t *Tensor) On(pe int) Memory {
 	return Memory{err: fmt.Errorf("%w: %s has no shard on PE %d", ErrShape, t.name, pe)}
 }
 
-// InWindow is a data part in the copy of a member, as one row.
+// InWindow returns a data part in the copy of a member, as one row.
 func InWindow(w *mem.Window, rank int, part string) Memory {
 	p, err := findPart("copy", w, rank, part)
 	if err == nil && p.Word != mem.NoWord {
@@ -72,7 +72,7 @@ func findPart(op string, w *mem.Window, rank int, part string) (*mem.Part, error
 	return p, nil
 }
 
-// Matrix is m, whose elements follow one another, as rows × cols.
+// Matrix returns m, whose elements are contiguous, as rows × cols.
 func (m Memory) Matrix(rows, cols int) Memory {
 	if m.err == nil && (!m.contiguous() || !m.has(rows, cols)) {
 		m.err = fmt.Errorf("%w: %v as %d × %d", ErrShape, m, rows, cols)
@@ -89,7 +89,7 @@ func (m *Memory) has(rows, cols int) bool {
 	return m.elems()%rows == 0 && m.elems()/rows == cols
 }
 
-// Slice is elements [first, first+n) of m, which follow one another, as one row.
+// Slice returns elements [first, first+n) of m, whose elements are contiguous, as one row.
 func (m Memory) Slice(first, n int) Memory {
 	if m.err == nil && !m.contiguous() {
 		m.err = fmt.Errorf("%w: a slice of %v, whose rows lie apart", ErrShape, m)
@@ -100,7 +100,7 @@ func (m Memory) Slice(first, n int) Memory {
 	return m
 }
 
-// Rows is rows [first, first+n) of m.
+// Rows returns rows [first, first+n) of m.
 func (m Memory) Rows(first, n int) Memory {
 	m.within("row", first, n, m.rows)
 	m.addr += mem.Addr(first * m.pitch * m.typ.Size())
@@ -108,7 +108,7 @@ func (m Memory) Rows(first, n int) Memory {
 	return m
 }
 
-// Cols is columns [first, first+n) of m. The rows of that lie apart.
+// Cols returns columns [first, first+n) of m. The rows of the result are not contiguous.
 func (m Memory) Cols(first, n int) Memory {
 	m.within("column", first, n, m.cols)
 	m.addr += mem.Addr(first * m.typ.Size())

@@ -75,7 +75,7 @@ func (a *arguments) root(what *collective.Collective, args *tl.Args, cc *collect
 	return nil
 }
 
-// results finds by rank where separate results go.
+// results returns the addresses of separate results by rank.
 func (c *Context) results(a *arguments, cg *CallGroup, args *tl.Args) error {
 	if a.outs == nil {
 		return nil
@@ -95,7 +95,7 @@ func (c *Context) results(a *arguments, cg *CallGroup, args *tl.Args) error {
 	return nil
 }
 
-// placeOuts lists the shards of the results by PE.
+// placeOuts records the shards of the results by PE.
 func (a *arguments) placeOuts(c *Context) error {
 	var errs []error
 	a.outAt = map[int32]Shard{}

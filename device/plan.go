@@ -16,7 +16,7 @@ import (
 	"kernbench/unit"
 )
 
-// Plan is an algorithm made ready to run: its configuration, its ranks and their rings.
+// Plan is an algorithm that is ready to run: its configuration, its ranks and their rings.
 type Plan struct {
 	Name      string // as requested
 	Algorithm *algorithm.Algorithm
@@ -37,10 +37,10 @@ type Plan struct {
 	LatencyBytes int64 // for pipelines: see tl.Args; 0: the algorithm is none
 	ScratchBytes int64 // of a PE, for the length of their pieces
 
-	Tuned []string // settings that auto chose with it, over those that are configured, each KEY=VALUE
+	Tuned []string // settings that auto chose with the algorithm, each KEY=VALUE; they replace configured ones
 
 	machine *machine.Machine
-	auto    *auto // chooses for each call; nil: this plan performs all
+	auto    *auto // chooses the plan of each call; nil: this plan performs all calls
 }
 
 // PerSIP reports whether a rank is a SIP.
@@ -49,14 +49,14 @@ func (p *Plan) PerSIP() bool { return p.Config.RankLevel == "sip" }
 // Install overrides the configuration that InstallIPCQ uses.
 type Install struct {
 	World int     // ranks; 0: as configured
-	PEs   []int32 // that are the ranks, ascending; nil: the first World of the machine
+	PEs   []int32 // the PEs of the ranks, ascending; nil: the first World of the machine
 
-	Collective string // that auto chooses for; "": the only one that is tuned, else all_reduce
+	Collective string // for auto; "": the only one that is tuned, else all_reduce
 }
 
-// InstallIPCQ makes an algorithm ready: name is an entry of ccl.yaml or an algorithm of
-// the library, and "" is defaults.algorithm. Launches use the plan that was installed last. With
-// auto each call is performed by what the tuning table has for it.
+// InstallIPCQ makes an algorithm ready to run. name is an entry of ccl.yaml or an algorithm of the
+// library, and "" is defaults.algorithm. Launches use the plan that was installed last. With auto
+// the tuning table gives the algorithm of each call.
 func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
 	if c.cfg.Given != nil {
 		return c.installGiven()
@@ -143,7 +143,7 @@ func (c *Context) needs(name string, a *algorithm.Algorithm, windows bool) error
 	return nil
 }
 
-// timing completes a plan with its rings and what software adds.
+// timing completes a plan with its rings and the times of software.
 func (c *Context) timing(p *Plan) (err error) {
 	p.Start = c.cfg.Machine.Topology().Software().Start(p.Algorithm.Collective, p.Config.Protocol)
 	if p.Ring, err = c.ringOf(&p.Config); err != nil {
@@ -152,7 +152,7 @@ func (c *Context) timing(p *Plan) (err error) {
 	return p.ringSlots()
 }
 
-// seat gives each rank its PE.
+// seat assigns a PE to each rank.
 func (c *Context) seat(p *Plan, pes []int32) {
 	p.PEs, p.RankToPE = slices.Grow(p.PEs, p.World), slices.Grow(p.RankToPE, p.World)
 	for r := range p.World {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ErrPolicy is wrapped by every complaint about a DPPolicy.
+// ErrPolicy is wrapped by every error about a DPPolicy.
 var ErrPolicy = errors.New("placement policy")
 
 // Placement is the way in which one level of the machine divides a matrix.
@@ -46,8 +46,8 @@ func ParsePlacement(s string) (Placement, error) {
 // SetDevice chooses the SIP, so there is no SIP axis.
 type DPPolicy struct {
 	Cube, PE Placement
-	NumCubes int // the first so many of the SIP; 0: all
-	NumPEs   int // the first so many of each cube; 0: all
+	NumCubes int // the first NumCubes of the SIP; 0: all
+	NumPEs   int // the first NumPEs of each cube; 0: all
 }
 
 func (p DPPolicy) String() string {

@@ -38,7 +38,7 @@ func (c *Context) Region(a mem.Addr) string {
 	return ""
 }
 
-// remember keeps what is freed, for Region.
+// remember keeps a freed object, for Region.
 func (c *Context) remember(x any) {
 	if len(c.gone) == maxGone {
 		c.gone = slices.Delete(c.gone, 0, 1)

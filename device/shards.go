@@ -163,7 +163,7 @@ func ResolvePEs(m *machine.Machine, pes []int32, n int, t dtype.Type, targetSIP 
 	return specs, nil
 }
 
-// checkShape refuses what no tensor can be. Extents fit in an int32, as do those of kernels.
+// checkShape refuses impossible shapes. Extents fit in an int32, as do those of kernels.
 func checkShape(rows, cols int, t dtype.Type) error {
 	switch {
 	case !t.Valid():

@@ -35,11 +35,11 @@ type streamDevice struct{ rank, pe int }
 // queued is an operation that waits for Synchronize.
 type queued struct {
 	launch.StreamOp
-	args   *arguments // of a launch that is on no team
+	args   *arguments // of a launch without a team
 	engine bool       // a launch whose programs post tasks
 }
 
-// streamWork is what a context knows of its streams, and the work that waits on them.
+// streamWork holds the streams of a context, and the work that is queued on them.
 type streamWork struct {
 	streams     []*Stream
 	streamsMade int
@@ -68,7 +68,7 @@ func (c *Context) NewStream(pe int) (*Stream, error) {
 	return s, nil
 }
 
-// Free ends a stream. One that still has work is refused.
+// Free frees a stream. It is an error if the stream still has work.
 func (s *Stream) Free() error {
 	if err := s.usable(nil); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (s *Stream) Free() error {
 	return nil
 }
 
-// ID is the number by which reports know the stream.
+// ID returns the number of the stream in reports.
 func (s *Stream) ID() int { return s.id }
 
 func (s *Stream) String() string {
@@ -113,7 +113,7 @@ func (s *Stream) push(op queued, uses ...any) {
 	}
 }
 
-// idle refuses what queued work uses.
+// idle returns an error if queued work uses an object.
 func (c *Context) idle(what any, name string) error {
 	if c.busy[what] {
 		return fmt.Errorf("%s: %w", name, ErrQueued)
@@ -133,7 +133,7 @@ func (c *Context) idleAll() error {
 
 // Copy lets the copy engine move as many elements of the same type from src to dst, which
 // share none. Rows of a matrix go to rows of a matrix of the same shape; memory that is
-// contiguous has any shape. To copy no elements is nothing to do.
+// contiguous has any shape. A copy of no elements does nothing.
 func (s *Stream) Copy(dst, src Memory) error {
 	if err := s.usable(nil); err != nil {
 		return err

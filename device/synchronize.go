@@ -8,7 +8,7 @@ import (
 	"kernbench/tl/launch"
 )
 
-// Synchronize does all queued work and returns when it is done: reads that follow see it. Mistakes
+// Synchronize performs all queued work. Later reads see its results. Mistakes
 // of kernels, and work that waits for an event that never comes, are returned as the types of
 // package fault. All queued work is then discarded.
 func (c *Context) Synchronize(ctx context.Context) error {
@@ -43,7 +43,7 @@ func (c *Context) Synchronize(ctx context.Context) error {
 	return nil
 }
 
-// batch is all queued work as executors take it.
+// batch returns all queued work in the form that executors take.
 func (c *Context) batch() *launch.Batch {
 	b := &launch.Batch{Addrs: c.addrs, Scratch: c.share()}
 	for _, s := range c.streams {

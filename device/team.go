@@ -9,12 +9,12 @@ import (
 	"kernbench/mem"
 )
 
-// ErrTeam is wrapped by what is wrong with the making, use or freeing of a team.
+// ErrTeam is wrapped by errors about making, using or freeing a team.
 var ErrTeam = errors.New("team refused")
 
 // NewTeam makes a team of PEs, by their numbers in the machine: the first has rank 0, and so
 // on. A PE may be in several teams, but not twice in one; no two teams have one name at the
-// same time. The team's meeting place, for tl.Context.Sync, takes some words of HBM on each
+// same time. The window for its barriers (tl.Context.Sync) takes some words of HBM on each
 // member.
 func (c *Context) NewTeam(name string, pes []int32) (*mem.Team, error) {
 	errs := []error{c.can(exec.OneSided)}
@@ -32,7 +32,7 @@ func (c *Context) NewTeam(name string, pes []int32) (*mem.Team, error) {
 	return t, nil
 }
 
-// team makes a team that the context does not list, unless something is wrong already.
+// team makes a team that the context does not list. It does nothing after an error.
 func (c *Context) team(name string, pes []int32, errs ...error) (*mem.Team, error) {
 	for _, pe := range pes {
 		if pe < 0 || int(pe) >= c.cfg.Machine.NumPEs() {
@@ -55,7 +55,7 @@ func (c *Context) team(name string, pes []int32, errs ...error) (*mem.Team, erro
 	return t, nil
 }
 
-// FreeTeam gives a team's meeting place back. Its windows are freed before it.
+// FreeTeam frees a team and the window for its barriers. Its other windows must be freed before.
 func (c *Context) FreeTeam(t *mem.Team) error {
 	if err := c.usableTeam(t); err != nil {
 		return fmt.Errorf("%w: free: %w", ErrTeam, err)
@@ -89,8 +89,8 @@ func (c *Context) usableTeam(t *mem.Team) error {
 	return fmt.Errorf("team %s: %w", t.Name, ErrForeign)
 }
 
-// disband resets the rounds of all teams after a launch that failed. Its members may have reached
-// different rounds, and nothing of it is still in flight.
+// disband resets the barrier rounds of all teams after a launch that failed. Members may have
+// reached different rounds, and no message of the launch is still in flight.
 func (c *Context) disband() {
 	for _, t := range c.teams {
 		clear(t.Met)

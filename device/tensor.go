@@ -34,7 +34,7 @@ type Tensor struct {
 	host       []byte  // contents of a tensor on the host
 }
 
-// tensorList is what a context knows of its tensors.
+// tensorList is the list of a context's tensors.
 type tensorList struct {
 	tensors []*Tensor // on the device, oldest first; some may be freed
 	holes   int       // freed ones among them
@@ -54,8 +54,8 @@ func (c *Context) Zeros(rows, cols int, t dtype.Type, p DPPolicy) (*Tensor, erro
 	return x, nil
 }
 
-// Empty makes a tensor on the current SIP that nothing has been written to: reading it
-// before is a fault.
+// Empty makes a tensor without values on the current SIP: it is a fault to read it before it is
+// written.
 func (c *Context) Empty(rows, cols int, t dtype.Type, p DPPolicy) (*Tensor, error) {
 	specs, err := ResolveDPPolicy(c.cfg.Machine, p, rows, cols, t, c.current)
 	if err != nil {
@@ -114,7 +114,7 @@ func (c *Context) place(rows, cols int, t dtype.Type, specs []ShardSpec) (*Tenso
 	x := &Tensor{ctx: c, name: c.nameNext("tensor"), rows: rows, cols: cols, dtype: t, sip: c.current, va: c.nextVA}
 	c.tensors = append(c.tensors, x)
 	if err := x.allocate(specs); err != nil {
-		_ = x.Free() // of what there is: the rest was never mapped
+		_ = x.Free() // of the shards that were made: the others were never mapped
 		return nil, fmt.Errorf("tensor of %d × %d %v: %w", rows, cols, t, err)
 	}
 	// A page stays unmapped after each tensor, and no address is used twice. So an access beyond a
@@ -189,7 +189,7 @@ func byOffset(shards []Shard) [][]Shard {
 	return groups
 }
 
-// Free gives the tensor's memory and addresses back.
+// Free frees the tensor's memory and addresses.
 func (t *Tensor) Free() error {
 	if t.of != nil {
 		return fmt.Errorf("free of %s: %w: it is a view of %s, which is to be freed", t.name, ErrShape, t.of.name)
@@ -255,8 +255,8 @@ func (t *Tensor) VA() mem.Addr { return t.va }
 // Shards lists the shards in the order of their PEs.
 func (t *Tensor) Shards() []Shard { return slices.Clone(t.shards) }
 
-// Ref is the whole tensor as a kernel's argument. What lies at an address is the shards
-// one after the other: the matrix row by row only if that is how it was divided.
+// Ref returns the whole tensor as a kernel's argument. Memory has the shards one after the other:
+// the matrix row by row only if it was divided so.
 func (t *Tensor) Ref() tl.Ref {
 	return tl.Ref{Addr: t.va, Shape: tl.Dims(t.rows, t.cols), DType: t.dtype}
 }

@@ -20,7 +20,7 @@ type Performed struct {
 	ID         int32  // of its turns
 	Title      string // its name in reports
 	Algorithm  *algorithm.Algorithm
-	Collective string          // what it performed, by name in package collective
+	Collective string          // its name in package collective
 	Call       collective.Call // Labels has those of its turns
 	PEs        []int32         // by rank
 }
@@ -56,7 +56,7 @@ func (c *Context) JudgeTurns(performed []Performed, failed error) error {
 	return nil
 }
 
-// takeTurns is what the data pass captured, by number.
+// takeTurns returns the turns that the data pass captured, by number.
 func (c *Context) takeTurns() (map[int32][]*oplog.CapturedTurn, error) {
 	log := c.log()
 	if log == nil {
@@ -110,7 +110,8 @@ func (c *Context) turned(p *Performed) (*Call, error) {
 	return &Call{Title: p.Title, Turn: p.ID, Plan: plan, Collective: what, Groups: []CallGroup{{Call: p.Call, PEs: p.PEs}}}, nil
 }
 
-// capture gives a call the data of its turns. It lists the ranks without one that ended.
+// capture copies the data of turns into their call. It returns the ranks without a turn that
+// ended.
 func (c *Call) capture(p *Performed, turns []*oplog.CapturedTurn) (missing []int, err error) {
 	g := &c.Groups[0]
 	g.Inputs, g.Outputs, g.Provs = make([][]byte, g.Call.World), make([][]byte, g.Call.World), make([]collective.Prov, g.Call.World)

@@ -6,8 +6,8 @@ import (
 	"kernbench/mem"
 )
 
-// View is a vector whose shards are stretches of those of a vector: of shard i the elements that
-// part says. It shares their memory, which goes when the vector is freed; a view is not freed.
+// View returns a vector whose shards are parts of the shards of another vector: part gives the
+// elements of shard i. It shares their memory until that vector is freed. A view is not freed.
 func (t *Tensor) View(part func(i int) mem.Chunk) (*Tensor, error) {
 	if err := t.usable(t.ctx); err != nil {
 		return nil, err

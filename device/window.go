@@ -10,23 +10,23 @@ import (
 	"kernbench/unit"
 )
 
-// ErrWindow is wrapped by what is wrong with the making, use or freeing of a window, where no
-// type of package fault says it better.
+// ErrWindow is wrapped by errors about making, using or freeing a window for which package fault
+// has no type.
 var ErrWindow = errors.New("window refused")
 
-// windowList is what a context knows of its teams and windows.
+// windowList is the list of a context's teams and windows.
 type windowList struct {
 	teams   []*mem.Team
-	windows []*mem.Window // of teams; not those that algorithms bring
-	live    []*mem.Window // all windows: those of teams, meeting places, and what algorithms bring
+	windows []*mem.Window // of teams; not those of algorithms
+	live    []*mem.Window // all windows: of teams, of their barriers, and of algorithms
 	gone    []any         // tensors and windows that were freed last
 }
 
 // NewWindow makes symmetric memory for a team: bytes at the same offset of each member's HBM slice.
-// They are divided into buffers in their order, by mem.NewLayout. 0 bytes are as many as the
-// buffers need. It is all zero before any PE can reach it, but for staging memory. All members have
-// it, or, when one has no room, none. No two windows have one name at the same time. The error
-// returns all mistakes of the declaration at once.
+// They are divided into buffers in their order, by mem.NewLayout. 0 bytes means as many as the
+// buffers need. A new window is all zero, except for staging memory. If a member has no room, none
+// gets the window. No two windows have one name at the same time. The error lists all mistakes of
+// the declaration.
 func (c *Context) NewWindow(name string, t *mem.Team, bytes int64, buffers ...mem.Buffer) (*mem.Window, error) {
 	l, err := mem.NewLayout(bytes, buffers)
 	return c.newWindow(name, t, l, err)
@@ -59,8 +59,8 @@ func (c *Context) newWindow(name string, t *mem.Team, l *mem.Layout, bad error) 
 	return w, nil
 }
 
-// mostWords bounds what the control words of a window take on all members together: 8 bytes each,
-// of the memory of this program.
+// mostWords bounds the number of control words of a window on all members together. Each takes 8
+// bytes of this program's memory.
 const mostWords = 2 * unit.GiB
 
 // TooManyWords is a window whose control words are more than this program keeps.
@@ -96,14 +96,14 @@ func (c *Context) window(name string, t *mem.Team, l *mem.Layout) (*mem.Window, 
 		}
 	}
 	if err := c.mapZeros(w); err != nil {
-		_ = c.release(w) // what there is of it: the rest was never mapped
+		_ = c.release(w) // of the memory that was mapped
 		return nil, err
 	}
 	return w, nil
 }
 
-// mapZeros gives the data of a window their memory, of zeros but for staging memory. Its
-// control words are zero as they are.
+// mapZeros maps the memory of a window's data: zeros, except for staging memory. New control words
+// are zero already.
 func (c *Context) mapZeros(w *mem.Window) error {
 	log := c.log()
 	if log == nil {
@@ -127,7 +127,7 @@ func (c *Context) mapZeros(w *mem.Window) error {
 	return nil
 }
 
-// pieces are the data parts of all members' copies, with their addresses.
+// pieces returns the data parts of all members' copies, with their addresses.
 func pieces(w *mem.Window) func(yield func(mem.Addr, *mem.Part) bool) {
 	return func(yield func(mem.Addr, *mem.Part) bool) {
 		for r := range w.Team.Size() {
@@ -141,8 +141,7 @@ func pieces(w *mem.Window) func(yield func(mem.Addr, *mem.Part) bool) {
 	}
 }
 
-// FreeWindow gives the memory of all members back. What was started on it has ended: a window
-// that queued work uses is refused.
+// FreeWindow frees the memory of all members. It is an error if queued work uses the window.
 func (c *Context) FreeWindow(w *mem.Window) error {
 	if err := c.reach("free_window", w); err != nil {
 		return err
@@ -151,7 +150,7 @@ func (c *Context) FreeWindow(w *mem.Window) error {
 	return c.release(w)
 }
 
-// release takes a window's memory away.
+// release unmaps and frees a window's memory.
 func (c *Context) release(w *mem.Window) error {
 	w.Released = true
 	c.live = slices.DeleteFunc(c.live, func(x *mem.Window) bool { return x == w })
@@ -181,7 +180,7 @@ func (c *Context) usableWindow(op string, w *mem.Window) error {
 	return nil
 }
 
-// footprint is what a window takes of all members' HBM together.
+// footprint returns the HBM that a window takes on all members together.
 func footprint(w *mem.Window) unit.Bytes {
 	return unit.Bytes(w.Layout.Bytes) * unit.Bytes(w.Team.Size())
 }

@@ -117,9 +117,18 @@ func (h *account) put(r int, dst, src span) uint64 {
 func (h *account) putNBI(r int, dst, src span) uint64 { return h.putAs(r, "put_nbi", dst, src, true) }
 
 func (h *account) putAs(r int, call string, dst, src span, nbi bool) uint64 {
-	op := h.log.NextOp()
-	h.add(r, call, history.Record{Kind: history.Put, Op: op, Peer: int32(dst.rank), Range: dst.rng(), Source: src.rng(), NBI: nbi})
-	return op
+	return h.putOf(r, call, dst, src, history.Record{NBI: nbi})
+}
+
+// putCarrying is a put that a notification follows.
+func (h *account) putCarrying(r int, call string, dst, src span, nbi bool) uint64 {
+	return h.putOf(r, call, dst, src, history.Record{NBI: nbi, Carry: true})
+}
+
+func (h *account) putOf(r int, call string, dst, src span, rec history.Record) uint64 {
+	rec.Kind, rec.Op, rec.Peer, rec.Range, rec.Source = history.Put, h.log.NextOp(), int32(dst.rank), dst.rng(), src.rng()
+	h.add(r, call, rec)
+	return rec.Op
 }
 
 // putTensor is a put whose source is no memory.
@@ -132,13 +141,13 @@ func (h *account) combine(r int, dst span, float bool) {
 }
 
 func (h *account) putSignal(r int, dst, src span, w history.Word, v int64) {
-	op := h.putAs(r, "put_signal", dst, src, false)
+	op := h.putCarrying(r, "put_signal", dst, src, false)
 	h.update(r, "put_signal", w, history.Record{Kind: history.Notify, Op: op, Carry: true, Update: tl.SignalAdd, Value: v})
 	h.add(r, "put_signal", history.Record{Kind: history.Complete, Op: op, Done: history.Source})
 }
 
 func (h *account) putSignalNBI(r int, dst, src span, w history.Word, v int64) {
-	op := h.putAs(r, "put_signal_nbi", dst, src, true)
+	op := h.putCarrying(r, "put_signal_nbi", dst, src, true)
 	h.update(r, "put_signal_nbi", w, history.Record{Kind: history.Notify, Op: op, Carry: true, Update: tl.SignalAdd, Value: v})
 }
 

@@ -28,10 +28,17 @@ func reported(r *race.Report) []string {
 // both judges a program as usual, and with all words and readers in full. It is false if the
 // program does not end.
 func both(o race.Options, program func(d *race.Detector) bool) (usual, plain []string, ok bool) {
+	return bothWays(o, func(*race.Detector) {}, program)
+}
+
+// bothWays is both with a judge that is changed before each pass.
+func bothWays(o race.Options, change func(*race.Detector), program func(d *race.Detector) bool) (usual, plain []string, ok bool) {
 	judge := func(full bool) []string {
 		for d := race.New(o); ; d = d.Next() {
 			if full {
 				d.Plain()
+			} else {
+				change(d)
 			}
 			if !program(d) {
 				return nil

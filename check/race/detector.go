@@ -56,6 +56,7 @@ type Detector struct {
 	ignoring
 	tidying
 	waiting
+	joining
 }
 
 // learned notes whether a record has taught facts that a repeated run must know.
@@ -75,6 +76,8 @@ type agent struct {
 	lastLink linkID
 	lastPE   int32
 	fences   uint32
+	seq      uint32 // of its last effect at a PE
+	fenced   uint32 // seq at its last fence
 	put      *event // its last put, which a signal may belong to
 	grid     clock  // of a stream: what the ended programs of its grid knew
 	last     post   // of a queue of tasks
@@ -83,6 +86,7 @@ type agent struct {
 	reading []wordRead     // since its last other operation
 	held    *held          // the sections that it is in, nil: none
 	doubts  *doubts
+	jointly
 
 	releases *[8]release // its latest releases; nil: none
 	released int
@@ -103,10 +107,15 @@ func New(o Options) *Detector { return newDetector(o, newFacts()) }
 // Next returns a judge for another pass over the same program. It knows what this one has learned
 // of later notifications. Use it if Report.Again is set.
 func (d *Detector) Next() *Detector {
-	if d.log.WasLeftOut() {
-		d.facts.whole = true
+	f := d.facts
+	if d.hidesHazards() {
+		f = newFacts()
+		f.exact = true
+	} else {
+		f = f.next()
 	}
-	return newDetector(d.opts, d.facts.next())
+	f.whole = f.whole || d.log.WasLeftOut()
+	return newDetector(d.opts, f)
 }
 
 func newDetector(o Options, f *facts) *Detector {
@@ -224,15 +233,20 @@ func (d *Detector) record(r *history.Record) {
 	case history.Get:
 		d.getting(r)
 	case history.Complete:
+		if len(a.unfinished) > 0 {
+			d.completeJoint(a, r.Op, r.Done)
+		}
 		if !d.completeOp(&a.plain, r.Op, r.Done) {
 			d.completeOp(&a.sided, r.Op, r.Done)
 		}
 	case history.Drain:
+		d.completeJoints(a, false)
 		for a.plain.head != 0 {
 			d.finish(d.event(a.plain.head))
 		}
 	case history.Fence:
 		a.fences++
+		a.fenced = a.seq
 	case history.Quiet:
 		d.completeEverything(a)
 	case history.Notify:
@@ -284,6 +298,7 @@ func (d *Detector) joinAgent(r *history.Record) {
 	a, o := &d.agents[r.Agent], &d.agents[r.Other]
 	d.resolve(r.Other, nil)
 	d.completeEverything(o)
+	d.endMoments(o)
 	d.leaveAll(r.Other)
 	if from := o.clk; d.log.Info(r.Other).Program >= 0 {
 		a.grid.agent = r.Agent
@@ -342,6 +357,9 @@ func (d *Detector) plainAccess(r *history.Record) {
 		d.access(e, &r.Source)
 		d.release(e)
 	}
+	if d.plainJointly(r) {
+		return
+	}
 	e := d.newEvent(r)
 	e.write = r.Kind != history.Load
 	switch {
@@ -362,6 +380,9 @@ func (d *Detector) plainAccess(r *history.Record) {
 
 func (d *Detector) putting(r *history.Record) {
 	d.sided = true
+	if d.putJointly(r) {
+		return
+	}
 	at := d.opts.Order == mem.Sequential
 	e := d.newEvent(r)
 	e.write, e.atomic, e.float = true, r.Atomic, r.Float

@@ -58,6 +58,7 @@ type event struct {
 	float   bool
 	local   bool // the issuer's side of a put or get
 	pending bool // in one of the lists of its agent
+	joint   bool // accesses of one moment: see joint.go
 	change       // of a word
 
 	size
@@ -105,6 +106,8 @@ type more struct {
 	seen    []witness       // as event.seen, all others
 	waiters []*event        // of a load or store, as carrier: accesses by the same PE that wait for it
 	saw     []history.Agent // that have seen the update in its word, and have not acted on it
+	ops     []uint64        // of a joint event: accesses that are not complete, ascending
+	opsDone int             // the first ones of ops that are complete
 }
 
 // needMore returns the more of an event, and makes it if necessary.
@@ -278,12 +281,15 @@ func (d *Detector) release(e *event) {
 		if e.update {
 			d.drop(&e.clk)
 		}
+		if e.joint {
+			d.unlinkJoint(e)
+		}
 		if e.more != 0 {
 			m := d.mores[e.more]
 			for _, x := range m.waiters {
 				d.release(x)
 			}
-			*m = more{waiters: m.waiters[:0], saw: m.saw[:0], seen: m.seen[:0]}
+			*m = more{waiters: m.waiters[:0], saw: m.saw[:0], seen: m.seen[:0], ops: m.ops[:0]}
 			d.freeMores = append(d.freeMores, e.more)
 		}
 		next := e.carrier
@@ -368,6 +374,7 @@ func (d *Detector) inherit(e, f *event) {
 }
 
 func (d *Detector) completeEverything(a *agent) {
+	d.completeJoints(a, true)
 	d.completeAll(&a.plain)
 	d.completeAll(&a.sided)
 	d.completeAll(&a.updates)

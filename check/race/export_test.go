@@ -34,3 +34,9 @@ func (d *Detector) Sheets() (n int) {
 
 // ManyReaders is from how many readers on a stretch has a crowd.
 const ManyReaders = manyReaders
+
+// JointAll lets few accesses of few agents have joint events.
+func (d *Detector) JointAll() { d.jointAll = true }
+
+// Joints is the number of joint events that were made.
+func (d *Detector) Joints() int { d.log.Flush(); return d.joints }

@@ -17,6 +17,7 @@ const (
 type facts struct {
 	pass      int
 	whole     bool // executors must leave nothing out
+	exact     bool // there must be no joint events
 	later     map[laterKey]*later
 	byWord    map[history.Word][]*later
 	readers   map[history.Word][]history.Agent

@@ -7,7 +7,8 @@ import (
 	"kernbench/record/history"
 )
 
-// link is what one agent sends to the memory of one PE: stores, puts, notifications, numbered.
+// link is what one agent sends to the memory of one PE: stores, puts, notifications. Their numbers
+// grow; those of one agent differ.
 // It fits a line of a cache.
 type link struct {
 	id       linkID
@@ -143,12 +144,25 @@ func (d *Detector) linkTo(agent history.Agent, to int32) *link {
 	return d.linkAt(i)
 }
 
-// enlist numbers an event on a link, and sets which effects come before it.
-func (d *Detector) enlist(e *event, to int32, c class) {
-	l := d.linkTo(e.agent, to)
-	if a := &d.agents[e.agent]; l.fences != a.fences {
+// fencedLink is the link of an agent to a PE, on which the fences so far have been taken into
+// account.
+func (d *Detector) fencedLink(agent history.Agent, to int32) *link {
+	l := d.linkTo(agent, to)
+	if a := &d.agents[agent]; l.fences != a.fences {
 		l.fences, l.fenced = a.fences, l.seq
 	}
+	return l
+}
+
+// nextSeq numbers an effect of an agent at a PE.
+func (a *agent) nextSeq() uint32 {
+	a.seq++
+	return a.seq
+}
+
+// enlist numbers an event on a link, and sets which effects come before it.
+func (d *Detector) enlist(e *event, to int32, c class) {
+	l := d.fencedLink(e.agent, to)
 	e.before = seqs{l.fenced, l.fenced, l.fenced}
 	switch d.opts.Order {
 	case mem.ByChannel:
@@ -160,7 +174,7 @@ func (d *Detector) enlist(e *event, to int32, c class) {
 	case mem.InOrder, mem.Sequential:
 		e.before = seqs{l.seq, l.seq, l.seq}
 	}
-	l.seq++
+	l.seq = d.agents[e.agent].nextSeq()
 	e.link, e.seq, e.class = l.id, l.seq, c
 	p, live := d.placeIn(e.id), &d.linkStateAt(l.id).live
 	p.lprev, p.lnext = live.tail, 0
@@ -190,11 +204,14 @@ func (d *Detector) unlink(e *event) {
 
 // covers reports whether the clock knows the event through a later effect on its link. The newest
 // covers have the largest numbers.
-func (d *Detector) covers(c *clock, e *event) bool {
-	if d.linkStateAt(e.link).most[e.class] < e.seq {
+func (d *Detector) covers(c *clock, e *event) bool { return d.coversOn(e.link, c, e) }
+
+// coversOn is covers for the accesses of an event on a link.
+func (d *Detector) coversOn(on linkID, c *clock, e *event) bool {
+	if d.linkStateAt(on).most[e.class] < e.seq {
 		return false
 	}
-	l := d.linkAt(e.link)
+	l := d.linkAt(on)
 	for i := len(l.known) - 1; i >= 0; i-- {
 		if v := &l.known[i]; v.upTo[e.class] >= e.seq && c.at(v.agent) >= v.time {
 			return true
@@ -233,6 +250,11 @@ func (d *Detector) emptied(on linkID, c *clock, most seqs) seqs {
 			break
 		}
 		if e.seq <= upTo[e.class] && !d.knows(c, e) {
+			upTo[e.class] = e.seq - 1
+		}
+	}
+	for _, e := range d.agents[l.agent].linked { // each may have accesses on the link
+		if e.seq <= upTo[e.class] && !d.knowsJoint(c, e, on) {
 			upTo[e.class] = e.seq - 1
 		}
 	}
@@ -276,6 +298,14 @@ func (d *Detector) tidyCovers(l *link) {
 		e := d.event(i)
 		i = d.placeIn(i).lnext
 		d.places[e.class] = append(d.places[e.class], e.seq)
+	}
+	if linked := d.agents[l.agent].linked; len(linked) > 0 {
+		for _, e := range linked {
+			d.places[e.class] = append(d.places[e.class], e.seq)
+		}
+		for c := range d.places {
+			slices.Sort(d.places[c])
+		}
 	}
 	had := d.had[:0] // by agent: what earlier covers have
 	l.known = slices.DeleteFunc(l.known, func(v cover) bool {

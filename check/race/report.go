@@ -29,7 +29,8 @@ type Report struct {
 	OnlyAtomics bool `json:"only_atomics,omitempty"`
 
 	// Again requests another pass with Detector.Next. In this pass a notification came after a wait
-	// that it could have ended, or the executor left out records that matter.
+	// that it could have ended, or the executor left out records that matter. Or there are hazards,
+	// which the next pass judges without joint events.
 	Again bool `json:"again,omitempty"`
 	// Unsettled reports whether the limit of passes ended the search. The reported hazards are
 	// real, but there may be more.
@@ -175,7 +176,10 @@ func (d *Detector) Report() *Report {
 		Hazards: d.hazards.list, Total: d.hazards.total, Left: len(d.hazards.left),
 		Depends: d.depends.list, Records: d.records, Again: d.again || d.log.WasLeftOut(),
 	}
-	if d.again && d.facts.full() {
+	switch {
+	case d.hidesHazards():
+		r.Again = true
+	case d.again && d.facts.full():
 		r.Again, r.Unsettled = false, true
 	}
 	r.Depends = append(slices.Clip(r.Depends), d.ordered.list...)

@@ -262,6 +262,7 @@ func (d *Detector) releaseSegs(p *page) {
 func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 	if s.rest == 0 { // the usual case
 		if s.one == e.id {
+			d.twice(e)
 			return
 		}
 		f := d.event(s.one)
@@ -283,6 +284,7 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 	unordered := 0
 	one := func(f *event) {
 		if f == e {
+			d.twice(e)
 			return // it is entered below
 		}
 		keep, ordered := d.judgePair(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo))
@@ -379,13 +381,16 @@ func (d *Detector) judgePair(f, e *event, a mem.Addr, n int64) (keep, settled bo
 	if f.agent == e.agent && f.op == e.op && e.op != 0 {
 		return true, true // pieces of one operation
 	}
-	if d.memo.f != f {
-		m := &d.memo
+	m := &d.memo
+	switch {
+	case f.joint || e.joint:
+		m.f, m.ordered = nil, d.beforeAt(f, e, pe(a))
+	case m.f != f:
 		m.f, m.ordered = f, d.before(f, e, &d.agents[e.agent].clk)
 	}
-	ordered := d.memo.ordered
+	ordered := m.ordered
 	apart := !ordered && (f.write || e.write) && d.heldAt(f) != nil && d.heldAt(e) != nil && d.excluded(f, e, a)
-	if f.agent == e.agent && f.plain() && f.done == 0 && (e.plain() || e.local) {
+	if f.agent == e.agent && f.plain() && f.done == 0 && (e.plain() || e.local) && !f.joint {
 		d.waitFor(f, e)
 	}
 	if f.write || e.write {
@@ -407,7 +412,7 @@ func (d *Detector) judgePair(f, e *event, a mem.Addr, n int64) (keep, settled bo
 // conflict handles two accesses of the same bytes of which at least one is a write.
 func (d *Detector) conflict(f, e *event, ordered bool, a mem.Addr, n int64) {
 	if !d.shared && f.agent != e.agent && f.agent != history.Host && e.agent != history.Host {
-		d.shared = !d.knows(&d.agents[history.Host].clk, f) // else it was in an earlier launch
+		d.shared = !d.knowsAt(&d.agents[history.Host].clk, f, pe(a)) // else it was in an earlier launch
 	}
 	if ordered {
 		return

@@ -95,7 +95,7 @@ type Record struct {
 	Done   Done
 	NBI    bool // Put, Get: the call returned before its side was complete; Read: other agents may change the word
 	Atomic bool // Put: combines; concurrent ones do not conflict
-	Carry  bool // Notify: with the data of put Op
+	Carry  bool // Notify: with the data of put Op; Put: a Notify with its data follows
 	Lines  bool // Notify: each line of these data has the word; Wait: for such a flag
 	Wrote  bool // RMW
 	Float  bool // Put: combining rounds, so that the order of several matters

@@ -1,0 +1,286 @@
+package race
+
+import (
+	"slices"
+
+	"kernbench/mem"
+	"kernbench/record/history"
+)
+
+// This file lets accesses share an event. A rank that reads from n others, or puts to them, begins
+// n accesses at one moment of its clock. From a few on they are one joint event.
+// Invariant: an agent knows a joint event to be complete only if it knows that of each of its
+// accesses. So no hazard is missed. But a joint event may be known later than one of its accesses.
+// So a pass with joint events reports no hazards: it requests another pass without them (exact).
+
+// jointKind is what the accesses of a joint event do.
+type jointKind uint8
+
+const (
+	jointLoads jointKind = iota
+	jointStores
+	jointPuts    // what puts write
+	jointSources // what puts read
+	jointKinds
+)
+
+const (
+	// fewAccesses is the number of accesses of a moment that have events of their own.
+	fewAccesses = 4
+	// fewAgents is the number of agents up to which there are no joint events.
+	fewAgents = 32
+)
+
+// moment is the accesses of one kind that an agent has begun at a time of its clock.
+type moment struct {
+	time   uint32
+	n      int
+	fences uint32
+	e      *event // the joint event; nil: none
+}
+
+// jointly is what an agent has of joint events.
+type jointly struct {
+	moments    *[jointKinds]moment
+	unfinished []*event // joint events with accesses that are not complete
+	linked     []*event // those with effects at PEs, by seq, until no stretch has them
+}
+
+// joining is what a Detector has of joint events.
+type joining struct {
+	joints   int  // that were made
+	inexact  bool // there may be a hazard that is not counted
+	jointAll bool // few accesses of few agents have joint events too, for tests
+}
+
+// shareEvent returns the joint event for an access of PE to, or nil if it gets an event of its own.
+func (d *Detector) shareEvent(r *history.Record, k jointKind, to int32) *event {
+	if d.plain || d.facts.exact || len(d.agents) <= fewAgents && !d.jointAll || d.opts.Order == mem.Sequential {
+		return nil
+	}
+	a := &d.agents[r.Agent]
+	if a.held != nil || r.Agent == history.Host {
+		return nil
+	}
+	if a.moments == nil {
+		a.moments = new([jointKinds]moment)
+	}
+	m := &a.moments[k]
+	if m.time != a.clk.time {
+		d.endMoment(m)
+		m.time, m.n = a.clk.time, 0
+	}
+	if m.n++; m.n <= fewAccesses && !d.jointAll {
+		return nil
+	}
+	linked := k == jointStores || k == jointPuts
+	if m.e != nil && linked && (m.fences != a.fences || m.e.seq != a.seq) {
+		d.endMoment(m)
+	}
+	if m.e != nil && !d.mores[m.e.more].accepts(r.Op) {
+		return nil
+	}
+	if m.e == nil {
+		d.joints++
+		e := d.newEvent(r)
+		e.joint, e.op, e.write, e.local = true, 0, linked, k == jointSources
+		m.e, m.fences = e, a.fences
+		if linked {
+			d.number(e, k)
+		}
+	}
+	e := m.e
+	if linked {
+		d.fencedLink(e.agent, to).seq = e.seq
+	}
+	e.done = 0
+	x := d.needMore(e)
+	if len(x.ops) == 0 {
+		e.hold()
+		a.unfinished = append(a.unfinished, e)
+	}
+	x.ops = append(x.ops, r.Op)
+	return e
+}
+
+// accepts reports whether an access is no piece of an earlier one, so that ops stay in order.
+func (m *more) accepts(op uint64) bool { return len(m.ops) == 0 || m.ops[len(m.ops)-1] <= op }
+
+// number gives a joint event its number, and sets which effects come before it on each link.
+func (d *Detector) number(e *event, k jointKind) {
+	a := &d.agents[e.agent]
+	e.seq, e.class = a.nextSeq(), compute
+	if k == jointPuts {
+		e.class = collective
+	}
+	e.before = seqs{a.fenced, a.fenced, a.fenced}
+	switch d.opts.Order {
+	case mem.ByChannel:
+		e.before[e.class] = e.seq - 1
+	case mem.InOrder:
+		e.before = seqs{e.seq - 1, e.seq - 1, e.seq - 1}
+	}
+	a.linked = append(a.linked, e)
+}
+
+// endMoment lets no more accesses join an event.
+func (d *Detector) endMoment(m *moment) {
+	if m.e != nil {
+		d.release(m.e)
+		m.e = nil
+	}
+}
+
+// endMoments lets no more accesses of an agent join.
+func (d *Detector) endMoments(a *agent) {
+	if a.moments != nil {
+		for i := range a.moments {
+			d.endMoment(&a.moments[i])
+		}
+	}
+}
+
+// unlinkJoint takes a joint event from those with effects at PEs.
+func (d *Detector) unlinkJoint(e *event) {
+	if a := &d.agents[e.agent]; e.seq != 0 {
+		a.linked = slices.DeleteFunc(a.linked, func(x *event) bool { return x == e })
+	}
+}
+
+// completeJoint completes an access of a joint event, to an extent.
+func (d *Detector) completeJoint(a *agent, op uint64, done history.Done) {
+	for i := 0; i < len(a.unfinished); i++ {
+		e := a.unfinished[i]
+		if done != history.Whole && !e.local {
+			continue
+		}
+		x := d.mores[e.more]
+		at, found := slices.BinarySearch(x.ops[x.opsDone:], op)
+		if !found {
+			continue
+		}
+		at += x.opsDone
+		end := at
+		for end < len(x.ops) && x.ops[end] == op { // pieces of the access
+			end++
+		}
+		if at == x.opsDone {
+			x.opsDone = end
+		} else {
+			x.ops = slices.Delete(x.ops, at, end)
+		}
+		if x.opsDone == len(x.ops) {
+			d.finishJoint(a, i)
+			i--
+		}
+	}
+}
+
+// finishJoint completes the unfinished joint event with a number.
+func (d *Detector) finishJoint(a *agent, i int) {
+	e := a.unfinished[i]
+	x := d.mores[e.more]
+	x.ops, x.opsDone = x.ops[:0], 0
+	e.done = a.clk.time
+	a.unfinished = slices.Delete(a.unfinished, i, i+1)
+	d.release(e)
+}
+
+// completeJoints completes the joint events of an agent, or those of its loads and stores.
+func (d *Detector) completeJoints(a *agent, all bool) {
+	for i := len(a.unfinished) - 1; i >= 0; i-- {
+		if all || a.unfinished[i].plain() {
+			d.finishJoint(a, i)
+		}
+	}
+}
+
+// linkOf is the link of an access of PE to; 0: none.
+func (d *Detector) linkOf(e *event, to int32) linkID {
+	switch {
+	case !e.joint:
+		return e.link
+	case e.seq == 0:
+		return 0
+	}
+	return d.agents[e.agent].links.at(to)
+}
+
+// knowsAt reports whether an agent with this clock knows that the access of PE to is complete.
+func (d *Detector) knowsAt(c *clock, e *event, to int32) bool {
+	if !e.joint {
+		return d.knows(c, e)
+	}
+	return d.knowsJoint(c, e, d.linkOf(e, to))
+}
+
+// knowsJoint reports whether an agent with this clock knows that the accesses of a joint event on a
+// link are complete.
+func (d *Detector) knowsJoint(c *clock, e *event, on linkID) bool {
+	return e.done != 0 && c.at(e.agent) >= e.done || on != 0 && d.coversOn(on, c, e)
+}
+
+// beforeAt reports whether the access f of PE to is complete before e takes place. One of them is
+// joint.
+func (d *Detector) beforeAt(f, e *event, to int32) bool {
+	if f.agent == e.agent {
+		if f.plain() && (e.plain() || e.local) {
+			return true
+		}
+		if l := d.linkOf(f, to); l != 0 && l == d.linkOf(e, to) && e.before[f.class] >= f.seq {
+			return true
+		}
+	}
+	return d.knowsAt(&d.agents[e.agent].clk, f, to)
+}
+
+// twice handles a stretch that an event accesses again. Two puts of a joint event may be a hazard.
+func (d *Detector) twice(e *event) {
+	d.inexact = d.inexact || e.joint && e.write && !e.plain()
+}
+
+// hidesHazards reports whether there may be hazards, of which a pass without joint events knows
+// more.
+func (d *Detector) hidesHazards() bool { return d.joints > 0 && (d.inexact || d.hazards.total > 0) }
+
+// putJointly handles a put whose accesses have joint events. It returns false if there are none.
+func (d *Detector) putJointly(r *history.Record) bool {
+	if r.Atomic || r.Carry || r.Range.Bytes == 0 || pe(r.Range.Addr) != r.Peer {
+		return false
+	}
+	e := d.shareEvent(r, jointPuts, r.Peer)
+	if e == nil {
+		return false
+	}
+	if r.Source.Bytes > 0 {
+		s := d.shareEvent(r, jointSources, -1)
+		if s == nil {
+			s = d.newEvent(r)
+			s.local = true
+			d.pend(s)
+			d.access(s, &r.Source)
+			d.release(s)
+		} else {
+			d.access(s, &r.Source)
+		}
+	}
+	d.access(e, &r.Range)
+	d.keepPut(r.Agent, nil)
+	return true
+}
+
+// plainJointly handles a load or store that has a joint event. It returns false if it has none.
+func (d *Detector) plainJointly(r *history.Record) bool {
+	k := jointLoads
+	switch r.Kind {
+	case history.Copy:
+		return false
+	case history.Store:
+		k = jointStores
+	}
+	e := d.shareEvent(r, k, pe(r.Range.Addr))
+	if e != nil {
+		d.access(e, &r.Range)
+	}
+	return e != nil
+}

@@ -1,0 +1,286 @@
+package race_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"kernbench/check/race"
+	"kernbench/mem"
+	"kernbench/tl"
+
+	"pgregory.net/rapid"
+)
+
+// Joint events hide no hazard.
+func TestJointHazards(t *testing.T) {
+	nbi := func(h *account, to, cell int) uint64 {
+		return h.putNBI(0, at(to, int64(cell)*8, 8), at(0, 800+int64(cell)*8, 8))
+	}
+	cell := func(rank, i int) span { return at(rank, int64(i)*8, 8) }
+	for _, c := range []struct {
+		name    string
+		order   mem.Ordering
+		program func(h *account)
+	}{
+		{"one of two loads is complete", mem.PutSignal, func(h *account) {
+			first := h.load(0, cell(1, 0))
+			h.load(0, cell(1, 1))
+			h.use(0, first)
+			h.notify(0, wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.store(1, cell(1, 1))
+		}},
+		{"the other of two loads is complete", mem.PutSignal, func(h *account) {
+			h.load(0, cell(1, 0))
+			h.use(0, h.load(0, cell(1, 1)))
+			h.notify(0, wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.store(1, cell(1, 0))
+		}},
+		{"a load after a complete one", mem.PutSignal, func(h *account) {
+			h.read(0, cell(1, 0))
+			h.load(0, cell(1, 1))
+			h.notify(0, wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.store(1, cell(1, 1))
+		}},
+		{"two puts to one place", mem.PutSignal, func(h *account) {
+			nbi(h, 1, 0)
+			nbi(h, 1, 0)
+		}},
+		{"a put to the place of an earlier one", mem.PutSignal, func(h *account) {
+			nbi(h, 1, 0)
+			h.notify(0, wordOf(1, 0), 1)
+			nbi(h, 1, 0)
+		}},
+		{"a put whose source was read", mem.PutSignal, func(h *account) {
+			h.put(0, cell(1, 0), cell(0, 1))
+			h.notify(0, wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.read(1, cell(1, 0))
+		}},
+		{"a put before a pipe barrier", mem.PutSignal, func(h *account) {
+			nbi(h, 1, 0)
+			h.drain(0)
+			h.notify(0, wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.read(1, cell(1, 0))
+		}},
+		{"a put after one that is complete", mem.InOrder, func(h *account) {
+			combined := nbi(h, 1, 0) + 1
+			h.combine(0, cell(1, 1), false)
+			nbi(h, 1, 2)
+			h.use(0, combined)
+			h.notify(0, wordOf(2, 0), 1)
+			h.wait(2, 0, tl.GE, 1)
+			h.read(2, cell(1, 2))
+		}},
+		{"a load beside one that a put waits for", mem.PutSignal, func(h *account) {
+			h.load(0, cell(0, 0))
+			h.load(0, cell(0, 1))
+			h.putSignalNBI(0, cell(1, 0), cell(0, 0), wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.store(1, cell(0, 1))
+		}},
+		{"a put that one of two sums proves", mem.PutSignal, func(h *account) {
+			nbi(h, 2, 0)
+			h.fence(0)
+			h.notify(0, wordOf(2, 0), 1)
+			h.notify(1, wordOf(2, 0), 2)
+			h.waitAs(2, "test", 0, tl.EQ, 3)
+			h.read(2, cell(2, 0))
+			h.notify(1, wordOf(2, 0), 1)
+		}},
+	} {
+		usual, plain, joints, _ := jointly(t, c.order, c.program)
+		if !slices.Equal(usual, plain) || joints == 0 {
+			t.Errorf("%s: %q with %d joint events, %q without", c.name, usual, joints, plain)
+		}
+		if !slices.ContainsFunc(plain, func(s string) bool { return strings.HasPrefix(s, "race on") }) {
+			t.Errorf("%s: %q, want a race", c.name, plain)
+		}
+	}
+}
+
+// Joint events need no other pass where the program has no hazard.
+func TestJointPasses(t *testing.T) {
+	nbi := func(h *account, to, cell int) { h.putNBI(0, at(to, int64(cell)*8, 8), at(0, 800+int64(cell)*8, 8)) }
+	cell := func(rank, i int) span { return at(rank, int64(i)*8, 8) }
+	for _, c := range []struct {
+		name    string
+		order   mem.Ordering
+		program func(h *account)
+	}{
+		{"puts, a fence and notifications", mem.PutSignal, func(h *account) {
+			nbi(h, 1, 0)
+			nbi(h, 2, 0)
+			h.fence(0)
+			for r := 1; r < 3; r++ {
+				h.notify(0, wordOf(r, 0), 1)
+				h.wait(r, 0, tl.GE, 1)
+				h.read(r, cell(r, 0))
+			}
+		}},
+		{"puts in order", mem.ByChannel, func(h *account) {
+			nbi(h, 1, 0)
+			h.notify(0, wordOf(2, 0), 1)
+			nbi(h, 1, 0)
+		}},
+		{"puts to one place with a fence between", mem.PutSignal, func(h *account) {
+			nbi(h, 1, 0)
+			h.fence(0)
+			nbi(h, 1, 0)
+		}},
+		{"a load after others were notified", mem.PutSignal, func(h *account) {
+			h.read(0, cell(1, 0))
+			h.notify(0, wordOf(1, 0), 1)
+			h.load(0, cell(1, 1))
+			h.wait(1, 0, tl.GE, 1)
+			h.store(1, cell(1, 0))
+		}},
+		{"a put with a signal", mem.PutSignal, func(h *account) {
+			h.read(0, cell(2, 0))
+			h.putSignalNBI(0, cell(1, 0), cell(0, 1), wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.read(1, cell(1, 0))
+		}},
+		{"a store between loads of one place", mem.PutSignal, func(h *account) {
+			h.load(0, cell(0, 0))
+			h.store(0, cell(0, 0))
+			h.read(0, cell(0, 0))
+		}},
+		{"sums", mem.PutSignal, func(h *account) {
+			h.read(0, cell(2, 0))
+			h.combine(0, cell(2, 1), false)
+			h.combine(1, cell(2, 1), false)
+		}},
+	} {
+		usual, plain, joints, passes := jointly(t, c.order, c.program)
+		if !slices.Equal(usual, plain) || joints == 0 || passes != 1 {
+			t.Errorf("%s: %q with %d joint events after %d passes, %q without", c.name, usual, joints, passes, plain)
+		}
+	}
+}
+
+// jointly judges a program of three ranks with joint events and without, and returns how many there
+// were and how many passes they took.
+func jointly(t *testing.T, order mem.Ordering, program func(h *account)) (usual, plain []string, joints, passes int) {
+	usual, plain, _ = bothWays(race.Options{Order: order}, (*race.Detector).JointAll, func(d *race.Detector) bool {
+		h := newAccount(t, d, 3)
+		h.line = "kernel.go:1"
+		program(h)
+		h.end()
+		if events, _ := d.Live(); events != 0 {
+			t.Errorf("%d events at rest", events)
+		}
+		joints += d.Joints()
+		passes++
+		return true
+	})
+	return usual, plain, joints, passes - 1
+}
+
+// Accesses of one moment that share an event are judged as others are: no hazard is missed, and
+// none is reported that is none.
+func TestJointEvents(tt *testing.T) {
+	const ranks = 3
+	orders := []mem.Ordering{mem.PutSignal, mem.ByChannel, mem.InOrder, mem.Sequential}
+	joint, clean := 0, 0
+	rapid.Check(tt, func(t *rapid.T) {
+		type step struct{ do, rank, peer, cell, n int }
+		steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
+			return step{
+				rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 7, 7, 8, 8, 9, 10, 11, 12, 13, 14}).Draw(t, "do"),
+				rapid.IntRange(0, ranks-1).Draw(t, "rank"), rapid.IntRange(0, ranks-1).Draw(t, "peer"),
+				rapid.IntRange(0, 5).Draw(t, "cell"), rapid.IntRange(1, 4).Draw(t, "n"),
+			}
+		}), 1, 25).Draw(t, "steps")
+		order := rapid.SampledFrom(orders).Draw(t, "order")
+		passes, made := 0, 0
+		usual, plain, _ := bothWays(race.Options{Order: order, Most: 1000}, (*race.Detector).JointAll, func(d *race.Detector) bool {
+			h := newAccount(tt, d, ranks)
+			var flying [ranks][]uint64
+			for i, s := range steps {
+				h.line = fmt.Sprintf("kernel.go:%d", i)
+				// cell is where a rank's accesses begin. Those of one step are at all ranks.
+				peer := func(k int) int { return (s.peer + k) % ranks }
+				there := func(k int) span { return at(peer(k), int64(s.cell)*8, 8) }
+				own := func(k int) span { return at(s.rank, int64(s.cell+k)*8, 8) }
+				switch s.do {
+				case 0:
+					for k := range s.n {
+						h.read(s.rank, there(k))
+					}
+				case 1: // loads that are used later, in another order
+					for k := range s.n {
+						flying[s.rank] = append(flying[s.rank], h.load(s.rank, there(k)))
+					}
+				case 2:
+					for k := range s.n {
+						h.store(s.rank, there(k))
+					}
+				case 3:
+					for k := range s.n {
+						h.putNBI(s.rank, there(k), own(k))
+					}
+				case 4:
+					for k := range s.n {
+						h.put(s.rank, there(k), own(k))
+					}
+				case 5:
+					for k := range s.n {
+						h.putSignal(s.rank, there(k), own(k), wordOf(peer(k), 0), 1)
+					}
+				case 6:
+					for i := len(flying[s.rank]) - 1; i >= 0; i-- {
+						h.use(s.rank, flying[s.rank][(i+s.n)%len(flying[s.rank])])
+					}
+					flying[s.rank] = nil
+				case 7:
+					h.fence(s.rank)
+					for k := range s.n {
+						h.notify(s.rank, wordOf(peer(k), 0), 1)
+					}
+				case 8:
+					if v := h.values[wordOf(s.rank, 0)]; v > 0 {
+						h.wait(s.rank, 0, tl.GE, v)
+					}
+				case 9:
+					h.quiet(s.rank)
+				case 10:
+					h.drain(s.rank)
+				case 11:
+					h.store(s.rank, own(0))
+				case 12:
+					h.notify(s.rank, wordOf(peer(0), 0), 1)
+				case 13:
+					h.barrier()
+				case 14:
+					h.combine(s.rank, there(0), false)
+				}
+			}
+			h.end()
+			passes++
+			made += d.Joints()
+			if events, _ := d.Live(); events != 0 {
+				t.Fatalf("%d events at rest", events)
+			}
+			return true
+		})
+		if !slices.Equal(usual, plain) {
+			t.Fatalf("%v %v:\n%q\nwithout joint events:\n%q", order, steps, usual, plain)
+		}
+		if made > 0 {
+			joint++
+			if passes == 2 { // one of each judge
+				clean++
+			}
+		}
+	})
+	if joint == 0 || 4*clean < joint {
+		tt.Errorf("%d programs with joint events, of which %d were judged in one pass", joint, clean)
+	}
+	tt.Logf("%d programs with joint events, of which %d were judged in one pass", joint, clean)
+}

@@ -9,7 +9,7 @@ import (
 
 const allReduceMode = "window_allreduce_"
 
-// allReduceDistributed reduces 256 values by one of several ways over symmetric memory.
+// allReduceDistributed reduces 256 values by one of several algorithms over symmetric memory.
 func allReduceDistributed(ctx context.Context, h *Host) error {
 	algorithm := allReduceMode + h.Word("mode")
 	if h.Algorithm != h.program.Algorithm {

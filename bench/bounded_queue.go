@@ -58,8 +58,9 @@ func boundedQueue(ctx context.Context, h *Host) error {
 	return errors.Join(h.Device.FreeWindow(queue), h.Device.FreeTeam(team), in.Free(), out.Free())
 }
 
-// queueKernel produces for the next rank and consumes from the one before, in turn, with as
-// many items ahead as there are slots. It has the numbers items, slots and elements per item.
+// queueKernel alternates between producing for the next rank and consuming from the previous one.
+// It is ahead by as many items as there are slots. Its numbers are items, slots and elements per
+// item.
 //
 // A slot has two words that count together. The consumer's word is 2q+1 when the slot holds its
 // q-th item. The producer's word is 2q when q items were taken out of it. Each only grows, so that

@@ -8,7 +8,7 @@ import (
 )
 
 // cclHello launches an algorithm by its name, as the author's guide does: install its
-// rings, make a tensor, launch. hello_send hands every rank's vector to the next rank.
+// rings, make a tensor, launch. hello_send sends every rank's vector to the next rank.
 func cclHello(ctx context.Context, h *Host) error {
 	plan, err := h.Device.InstallIPCQ(h.Algorithm)
 	if err != nil {
@@ -26,7 +26,7 @@ func cclHello(ctx context.Context, h *Host) error {
 	var results Vector
 	if most, err := h.mostResults(plan, h.Elems(plan)); err != nil {
 		return err
-	} else if (what.Apart || most > h.Elems(plan)) && !plan.PerSIP() { // no room for them in the place of the contributions
+	} else if (what.Apart || most > h.Elems(plan)) && !plan.PerSIP() { // they do not fit in the memory of the contributions
 		apart, err := h.Vector("results", plan.PEs, most, nil)
 		if err != nil {
 			return err

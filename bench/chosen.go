@@ -16,9 +16,9 @@ import (
 // Input is a chosen contribution of all ranks.
 type Input struct {
 	Name    string // as it was chosen
-	Formula string // of element i of rank r; "": by seed
+	Formula string // for element i of rank r; "": by seed
 
-	number func(rank, index int) int // nil: by seed, or numbers of a file
+	number func(rank, index int) int // nil: by seed, or from a file
 	data   []byte                    // the elements of a file, rank by rank
 }
 
@@ -60,13 +60,13 @@ func ParseInput(name string, t dtype.Type) (*Input, error) {
 	return &Input{Name: name, Formula: "the numbers of " + name, data: data}, nil
 }
 
-// mostText is how long a file of numbers may be.
+// mostText is the largest size of a file of numbers.
 const mostText = 64 << 20
 
 func readNumbers(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return "", errors.Unwrap(err) // the name stands before it
+		return "", errors.Unwrap(err) // the caller adds the name
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, mostText+1))
@@ -76,8 +76,8 @@ func readNumbers(name string) (string, error) {
 	return string(text), err
 }
 
-// parseNumbers turns numbers, between which there are spaces, commas or line ends, into elements.
-// What follows # in a line is a comment. An error begins with the line.
+// parseNumbers turns numbers, separated by spaces, commas or line ends, into elements. The rest of
+// a line after # is a comment. An error begins with the line.
 func parseNumbers(text string, t dtype.Type) ([]byte, error) {
 	var data []byte
 	line := 0
@@ -150,7 +150,7 @@ func (in *Input) write(t dtype.Type, dst []byte, rank, n, first int) {
 // bySeed reports whether an input is the usual one.
 func (in *Input) bySeed() bool { return in == nil || in.Formula == "" }
 
-// inputs are what ranks contribute, n elements each: as chosen, else by seed.
+// inputs returns the contributions of ranks, n elements each: as chosen, else by seed.
 func (h *Host) inputs(world, n int) (Inputs, error) {
 	in := Inputs{Seed: h.Seed, World: world, Type: h.DType, Op: h.Op, Elems: n}
 	if !h.Input.bySeed() {

@@ -8,8 +8,8 @@ import (
 	"kernbench/dialect/torch"
 )
 
-// Contributions makes what one worker brings to a collective. With rank_level: pe there is one
-// worker, which brings everything. With rank_level: sip a worker brings the tensor of its own SIP.
+// Contributions makes the contribution of one worker to a collective. With rank_level: pe there is
+// one worker, with all contributions. With rank_level: sip a worker has the tensor of its own SIP.
 func (h *Host) Contributions(w *torch.Worker, p *device.Plan) ([]*device.Tensor, error) {
 	if !p.PerSIP() {
 		return h.AllContributions(p)
@@ -18,9 +18,10 @@ func (h *Host) Contributions(w *torch.Worker, p *device.Plan) ([]*device.Tensor,
 	return []*device.Tensor{x}, err
 }
 
-// AllContributions makes what all ranks bring and fills it with Inputs. With rank_level: pe a rank
-// is a PE and has Elems elements. There is a tensor on every SIP that has some of the ranks. With
-// rank_level: sip every SIP has one tensor, of Elems elements over all its PEs.
+// AllContributions makes the contributions of all ranks and fills them with Inputs. With
+// rank_level: pe a rank is a PE and has Elems elements. There is a tensor on every SIP that has
+// some of the ranks. With rank_level: sip every SIP has one tensor, of Elems elements over all its
+// PEs.
 func (h *Host) AllContributions(p *device.Plan) ([]*device.Tensor, error) {
 	var tensors []*device.Tensor
 	add := func(sip int, x func() (*device.Tensor, error)) error {
@@ -69,14 +70,14 @@ func (h *Host) bySIP(pes []int32) iter.Seq2[int, []int32] {
 	}
 }
 
-// contribution is what a SIP that is a rank brings, on the current SIP.
+// contribution makes the contribution of the current SIP, which is a rank.
 func (h *Host) contribution(p *device.Plan, rank int) (*device.Tensor, error) {
 	x, err := h.Device.Empty(1, h.Elems(p), h.DType, device.DPPolicy{Cube: device.ColumnWise, PE: device.ColumnWise})
 	return x, h.fill(x, p, rank, err)
 }
 
 // fill fills a vector with inputs, whose first elements are those of rank first, the next
-// those of the next rank. It hands on the error of making the vector.
+// those of the next rank. It returns the error of making the vector.
 func (h *Host) fill(x *device.Tensor, p *device.Plan, first int, err error) error {
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ func (h *Host) perform(ctx context.Context, algorithm string, x example) error {
 	return freeAll(append(in.tensors, results.tensors...)...)
 }
 
-// mostResults is the most elements that a rank ends with when each brings n.
+// mostResults returns the most elements that a rank ends with when each brings n.
 func (h *Host) mostResults(p *device.Plan, n int) (int, error) {
 	what, err := collective.Lookup(p.Algorithm.Collective)
 	if err != nil {
@@ -82,8 +82,8 @@ func (h *Host) mostResults(p *device.Plan, n int) (int, error) {
 }
 
 // closedForm returns the values of an example and its formula. It applies if neither they nor their
-// combination is rounded, and if no seed or option selects other values. Else it is nil, beside the
-// formula of those.
+// combination is rounded, and if no seed or option selects other values. Else the values are nil,
+// and the formula is that of the other inputs.
 func (h *Host) closedForm(what *collective.Collective, world, n int, x example) (func(rank int) []float64, string) {
 	if !h.Input.bySeed() {
 		return nil, h.Input.Formula
@@ -107,7 +107,7 @@ func (h *Host) closedForm(what *collective.Collective, world, n int, x example) 
 	return nil, fmt.Sprintf("by seed %d", h.Seed)
 }
 
-// exactTo is the number up to which a type has all whole numbers.
+// exactTo returns the number up to which a type has all whole numbers.
 func exactTo(t dtype.Type) float64 {
 	if t.IsInt() {
 		return dtype.MaxFinite(t)

@@ -88,8 +88,8 @@ func (h *Host) expectMatrix(what string, x *device.Tensor, want, bound []float64
 	return nil
 }
 
-// reference returns the product of x (m×k) and y (k×n) in float64, and how much a result of type t
-// may differ from it. The k products and sums in its accumulator contribute 2k·u·Σ|x·y|. The
+// reference returns the product of x (m×k) and y (k×n) in float64, and the largest error of a
+// result of type t. The k products and sums in its accumulator contribute 2k·u·Σ|x·y|. The
 // accumulator is float32 or float64 with unit roundoff u (Higham, eq. 3.5). One rounding of the
 // result is added. Integers wrap.
 func reference(t dtype.Type, x, y []float64, m, k, n int) (want, bound []float64) {

@@ -27,7 +27,7 @@ type tasks struct {
 	cores  hccl.Cores
 }
 
-// ErrDType is wrapped by refusals of an element type that a program has no use for.
+// ErrDType is wrapped by errors about an element type that a program does not support.
 var ErrDType = errors.New("element type not supported")
 
 // algOption chooses the algorithm of an operation.
@@ -96,8 +96,8 @@ func opOf(op tl.ReduceOp) (hccl.ReduceOp, bool) {
 	return 0, false
 }
 
-// launch runs a kernel on all devices, in which calls is what every core that calls does with
-// an object that is ready. When all of them have waited the object is finalised.
+// launch runs a kernel on all devices. Every core that calls the API runs calls with an object that
+// is ready. When all of them have waited, the object is finalised.
 func (t *tasks) launch(ctx context.Context, calls func(k *hccl.Kernel, o *hccl.Hccl), buffers ...*Vector) (*device.Launched, error) {
 	l := hccl.Launch{Name: t.name, Cores: t.cores, Comms: []*hccl.Comm{t.comm}, Tiling: t.tiling}
 	for _, b := range buffers {
@@ -140,8 +140,8 @@ func took(l *device.Launched) string {
 	return l.Result.Duration().String()
 }
 
-// agree compares what two buffers hold, exactly. It checks nothing where results may be rounded in
-// different orders.
+// agree compares the contents of two buffers, exactly. It checks nothing where results may be
+// rounded in different orders.
 func (t *tasks) agree(what string, got, want *Vector) error {
 	if t.h.Input != nil && t.h.program.Combines && t.h.DType.IsFloat() {
 		return nil
@@ -168,7 +168,7 @@ func (t *tasks) free(buffers ...*Vector) error {
 	return errors.Join(errs...)
 }
 
-// contribute fills a vector with what is to be combined: as chosen, else exact.
+// contribute fills a vector with contributions: as chosen, else exact.
 func (t *tasks) contribute(v *Vector) error {
 	if t.h.Input != nil {
 		in, err := t.h.inputs(len(t.pes), v.n)
@@ -194,8 +194,8 @@ func (t *tasks) contribute(v *Vector) error {
 	return nil
 }
 
-// exact is a rank's n contributions: whole numbers so small that what they combine to is exact
-// in any order.
+// exact returns a rank's n contributions: whole numbers so small that their combination is exact in
+// any order.
 func (t *tasks) exact(rank, n int) []float64 {
 	most := 3
 	if float64(most*len(t.pes)) > exactTo(t.h.DType) {

@@ -6,8 +6,8 @@ import (
 	"kernbench/dialect/hccl"
 )
 
-// hcclAllGatherTiled gathers vectors tile by tile. The blocks of the ranks lie a whole vector
-// apart, and each turn fills in a tile of all blocks.
+// hcclAllGatherTiled gathers vectors tile by tile. The blocks of the ranks are a whole
+// vector apart, and each turn fills a tile of all blocks.
 func hcclAllGatherTiled(ctx context.Context, h *Host) error {
 	t, err := h.tasks("hccl_allgather_tiled", hccl.OpAllGather, hccl.Cores{AIV: h.Number("aiv")}, nil)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"kernbench/dtype"
 )
 
-// hcclAllReduce does the same all-reduce in one task, and in tiles: two of which one task has
-// two turns, and a rest in another.
+// hcclAllReduce does the same all-reduce in one task and in tiles: two tiles as two turns of one
+// task, and the rest in another task.
 func hcclAllReduce(ctx context.Context, h *Host) error {
 	t, err := h.tasks("hccl_allreduce", hccl.OpAllReduce, hccl.Cores{AIV: h.Number("aiv")}, nil)
 	if err != nil {
@@ -63,7 +63,7 @@ func hcclAllReduce(ctx context.Context, h *Host) error {
 	return t.free(x, y, z)
 }
 
-// split is a part of a vector that one task is for: repeat turns of n elements from lo on.
+// split is the part of a vector of one task: repeat turns of n elements from lo on.
 type split struct {
 	lo, n  int
 	repeat uint8
@@ -80,7 +80,7 @@ func (p splits) wait(o *hccl.Hccl, ids []hccl.Handle) {
 	}
 }
 
-// tilesOf splits n elements into whole tiles, and what is left.
+// tilesOf splits n elements into whole tiles and the rest.
 func tilesOf(n, tile int) (splits, error) {
 	whole := n / tile
 	if whole > 255 {
@@ -96,7 +96,7 @@ func tilesOf(n, tile int) (splits, error) {
 	return p, nil
 }
 
-// turns is how many parts there are in all.
+// turns returns the total number of parts.
 func (p splits) turns() int {
 	n := 0
 	for _, s := range p {
@@ -116,7 +116,7 @@ func (p splits) describe() string {
 	return s
 }
 
-// HcclAllReduce is the page's two examples of AllReduce.
+// HcclAllReduce has the two examples of AllReduce of the vendor's page.
 var HcclAllReduce = Register(Program{
 	Name:     "hccl_allreduce",
 	Summary:  "task API: all-reduce of 300 elements in one task, and again in tiles of 2 × 128 + 44 by repeat",

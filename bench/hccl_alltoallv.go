@@ -85,7 +85,7 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 		if steps > 0 {
 			slices := make([]int, steps)
 			for o.Iterate(hccl.Sources, id, slices) > 0 {
-				k.PipeBarrier() // here a kernel works on what the ranks in slices have sent
+				k.PipeBarrier() // here a kernel would work on the data of the ranks in slices
 			}
 		}
 		for range repeat {

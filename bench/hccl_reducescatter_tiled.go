@@ -8,7 +8,7 @@ import (
 )
 
 // hcclReduceScatterTiled does the same reduce-scatter three times: at once, by one task with a turn
-// for each tile, and by one task per tile. For the last, the kernel moves the buffers on itself.
+// for each tile, and by one task per tile. In the last, the kernel advances the buffers itself.
 func hcclReduceScatterTiled(ctx context.Context, h *Host) error {
 	t, err := h.tasks("hccl_reducescatter_tiled", hccl.OpReduceScatter, hccl.Cores{AIV: h.Number("aiv")}, nil)
 	if err != nil {

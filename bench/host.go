@@ -20,7 +20,7 @@ type Options struct {
 	Op        tl.ReduceOp // of an AllReduce
 	Seed      uint64      // of the inputs
 	Input     *Input      // what ranks contribute; nil: as set by the program, as a rule by seed
-	PEs       []int32     // that take part, ascending; nil: see Host.Devices
+	PEs       []int32     // the PEs that take part, ascending; nil: see Host.Devices
 
 	With map[string]string // the program's own options, by name
 }
@@ -37,8 +37,8 @@ type Host struct {
 	values   []Values
 }
 
-// NewHost makes the host of a program on a device. What the program reports goes to
-// report, which may be nil.
+// NewHost makes the host of a program on a device. report gets the lines that the program reports;
+// it may be nil.
 func NewHost(p *Program, dev *device.Context, o Options, report func(line string)) *Host {
 	if o.Algorithm == "" {
 		o.Algorithm = p.Algorithm
@@ -76,11 +76,11 @@ func (h *Host) Devices() []int32 {
 	return pes
 }
 
-// DefaultRanks is how many PEs of a machine take part unless a number is given; 0: as
+// DefaultRanks returns how many PEs of a machine take part unless a number is given; 0: as
 // configured.
 func (p *Program) DefaultRanks(machine int) int { return min(p.Ranks, machine) }
 
-// Report adds a line to what the run prints.
+// Report adds a line to the output of the run.
 func (h *Host) Report(format string, args ...any) { h.report(fmt.Sprintf(format, args...)) }
 
 // Measure selects the launches whose time, traffic and messages count for the program, in place of
@@ -120,9 +120,9 @@ type Values struct {
 	Wrong     int
 	First     int // the first wrong element
 	Got, Want float64
-	Bound     float64 // that it may differ by
+	Bound     float64 // the largest difference that is allowed
 
-	Digest uint64 // of all that was got: FNV-1a of the bits
+	Digest uint64 // FNV-1a of the bits of all results
 }
 
 // Expect compares a result with a reference, element by element within a bound. The run's

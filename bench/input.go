@@ -29,7 +29,7 @@ type Inputs struct {
 	Elems  int
 }
 
-// At is element index of what a rank brings.
+// At returns element index of the contribution of a rank.
 func (in Inputs) At(rank, index int) float64 {
 	if in.Chosen != nil {
 		var b [8]byte
@@ -40,7 +40,7 @@ func (in Inputs) At(rank, index int) float64 {
 	return l.value(l.pick(in.base(rank), index))
 }
 
-// base is what the choices of a rank have in common.
+// base returns the part of the hash that all choices of a rank share.
 func (in Inputs) base(rank int) uint64 { return mix(mix(in.Seed+0x9e3779b97f4a7c15) + uint64(rank)) }
 
 // levels are the values that elements are chosen from: from + k×step for k in lo..hi.
@@ -99,7 +99,7 @@ func (in Inputs) integers() levels {
 type writer struct {
 	Inputs
 	levels
-	table [256]uint64 // the levels, of which there are no more, as they are stored
+	table [256]uint64 // the levels as they are stored; there are at most 256
 }
 
 func (in Inputs) writer() *writer {
@@ -142,7 +142,7 @@ func pick(at, n uint64) uint8 {
 	return uint8(k)
 }
 
-// Vector is all that a rank brings.
+// Vector returns the contribution of a rank.
 func (in Inputs) Vector(rank, n int) []float64 {
 	l, base := in.levels(), in.base(rank)
 	v := make([]float64, n)

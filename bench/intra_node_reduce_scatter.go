@@ -61,7 +61,7 @@ func intraNodeReduceScatter(ctx context.Context, h *Host) error {
 	if err := errors.Join(s.grid(plan.World), h.Device.NeedAtomics()); err != nil {
 		return err
 	}
-	h.Measure() // the library's time is reported beside it
+	h.Measure() // the library's time is reported separately
 	if err := s.prepare(plan.PEs); err != nil {
 		return err
 	}
@@ -108,8 +108,8 @@ func (s *scatterReduce) grid(world int) error {
 	return nil
 }
 
-// inputs are those of a call: of different calls they differ, so that what strays from one
-// into another is seen.
+// inputs returns the inputs of a call. Those of different calls differ, so that data of one call in
+// another are found.
 func (s *scatterReduce) inputs(call int) Inputs {
 	return Inputs{Seed: s.h.Seed + uint64(call), World: len(s.pes), Type: s.h.DType, Op: tl.Sum}
 }
@@ -127,7 +127,7 @@ func (s *scatterReduce) library(ctx context.Context, plan *device.Plan) (unit.Ti
 	return took, nil
 }
 
-// prepare makes what the calls work on.
+// prepare makes the memory and streams of the calls.
 func (s *scatterReduce) prepare(pes []int32) (err error) {
 	h := s.h
 	s.pes, s.chunk = pes, s.m/len(pes)*s.n
@@ -168,7 +168,7 @@ func (s *scatterReduce) prepare(pes []int32) (err error) {
 // starting at rank 0.
 type scatterTimes struct{ rotated, straight, copiesRotated, copiesStraight unit.Time }
 
-// times measures the missing times. took is the time of the requested calls.
+// times measures the times that are missing. took is the time of the requested calls.
 func (s *scatterReduce) times(ctx context.Context, swizzle bool, took unit.Time) (t scatterTimes, err error) {
 	if t.straight = took; swizzle {
 		t.rotated, t.straight = took, 0
@@ -208,8 +208,8 @@ func (s *scatterReduce) run(ctx context.Context, swizzle, reduce bool) (*device.
 // call queues one reduce-scatter on a rank's stream.
 //
 // The caller must synchronize all ranks first. Otherwise a late rank may still add up rows of the
-// previous call while the copies of this call overwrite them. With barrier it lets them meet
-// itself.
+// previous call while the copies of this call overwrite them. With barrier it
+// synchronizes them itself.
 func (s *scatterReduce) call(call, rank int, swizzle, reduce bool) error {
 	stream, world := s.streams[rank], len(s.pes)
 	meet := func() error {
@@ -223,7 +223,7 @@ func (s *scatterReduce) call(call, rank int, swizzle, reduce bool) error {
 	rows, own := s.m/world, s.in[call].On(rank).Matrix(s.m, s.n)
 	for i := range world {
 		to := i
-		if swizzle { // in each round every rank gets from one other
+		if swizzle { // in each round every rank receives from one other rank
 			to = (rank + i + 1) % world
 		}
 		there := device.InWindow(s.window, to, "rows").Matrix(s.m, s.n)

@@ -11,7 +11,7 @@ import (
 	"kernbench/unit"
 )
 
-// OverCapacity is a block that does not fit where it is to go.
+// OverCapacity is a block that does not fit in its destination.
 type OverCapacity struct {
 	Call, From, To, Count, Capacity int
 }
@@ -93,16 +93,16 @@ func lowLatencyAllToAll(ctx context.Context, h *Host) error {
 	return errors.Join(h.Device.FreeWindow(boxes), h.Device.FreeTeam(team), in.Free(), out.Free())
 }
 
-// exchange is what the calls have in common.
+// exchange has the parameters that all calls share.
 type exchange struct {
 	world, calls, buffers, capacity, most int
 }
 
-// at is where the count of a call for a pair of ranks stands.
+// at returns the index of the count of a call for a pair of ranks.
 func (x *exchange) at(call, from, to int) int { return (call*x.world+from)*x.world + to }
 
-// counts are the elements of all blocks. Of random ones a quarter is empty and a quarter as
-// large as can be.
+// counts returns the sizes of all blocks. Of random blocks a quarter is empty, and a quarter is as
+// large as possible.
 func (x *exchange) counts(how string, seed uint64) ([]int, error) {
 	const most = 1 << 22
 	if x.calls*x.world*x.world > most {
@@ -142,7 +142,7 @@ func exchangeKernel(c *tl.Context, a tl.Args) {
 
 	for call := range x.calls {
 		buffer := call % x.buffers * x.world
-		first := int64(call+1) * int64(x.capacity+1) // counts of different calls do not meet
+		first := int64(call+1) * int64(x.capacity+1) // so counts of different calls differ
 		for i := range x.world {
 			to := (me + 1 + i) % x.world
 			n := counts[x.at(call, me, to)]
@@ -155,7 +155,7 @@ func exchangeKernel(c *tl.Context, a tl.Args) {
 			n := int(c.LoadScalar(arrived.At(buffer+from)) % int64(x.capacity+1))
 			c.Copy(place(out, call, from, n), c.Local(blocks.Slice((buffer+from)*x.capacity, n)))
 		}
-		c.PipeBarrier() // what came has been read before any rank is notified of the next call
+		c.PipeBarrier() // received data have been read before any rank is notified of the next call
 	}
 }
 

@@ -23,7 +23,7 @@ const rowsAtOnce = 32
 // one is computed.
 type mc2 struct {
 	t       *tasks // with communication
-	silent  *tasks // and without
+	silent  *tasks // without communication
 	h       *Host
 	m, n, k int
 	a, b    *Vector // of each device: m × k and k × n
@@ -31,7 +31,7 @@ type mc2 struct {
 	whole   *Vector // the same, unfused
 }
 
-// parts is what a run of the kernel does.
+// parts selects the work of a run of the kernel.
 type parts struct{ compute, communicate bool }
 
 func mc2MatmulAllReduce(ctx context.Context, h *Host) (err error) {
@@ -45,7 +45,7 @@ func mc2MatmulAllReduce(ctx context.Context, h *Host) (err error) {
 	if int64(x.m)*int64(max(x.n, x.k)) > math.MaxInt32 || int64(x.k)*int64(x.n) > math.MaxInt32 {
 		return fmt.Errorf("--m %d --n %d --k %d: a matrix has at most %d elements", x.m, x.n, x.k, math.MaxInt32)
 	}
-	// Two pairs of rows: while one is multiplied the next comes in and the last goes out.
+	// Two pairs of rows: while one is multiplied, the next is loaded and the last is stored.
 	need := unit.Bytes(x.k*x.n+2*rowsAtOnce*(x.k+x.n)) * unit.Bytes(h.DType.Size())
 	if have := h.Device.Scratch(); need > have {
 		return fmt.Errorf("--n %d --k %d: the right operand and some rows take %v, and the scratch memory of a PE is %v (pe.tcm.scratch)",
@@ -102,7 +102,7 @@ func mc2MatmulAllReduce(ctx context.Context, h *Host) (err error) {
 	return errors.Join(x.t.free(), freeAll(slices.Concat(x.a.tensors, x.b.tensors, x.c.tensors, x.whole.tensors)...))
 }
 
-// silently is the same group with a tiling whose tasks move nothing.
+// silently returns the same group with a tiling whose tasks move no data.
 func (t *tasks) silently() (*tasks, error) {
 	s := *t
 	s.tiling = hccl.NewTiling()
@@ -113,8 +113,8 @@ func (t *tasks) silently() (*tasks, error) {
 	return &s, s.tiling.Err()
 }
 
-// allocate makes the matrices. The numbers are small and whole, and of A so few are not 0 that
-// all sums are exact in any order.
+// allocate makes the matrices. The numbers are small and whole, and so few elements of A
+// are not 0 that all sums are exact in any order.
 func (x *mc2) allocate() (err error) {
 	every := 1 + int(float64(x.k*len(x.t.pes))/exactTo(x.h.DType))
 	number := func(i, by, rank int) float64 { return float64((i*by+i/7+rank+int(x.h.Seed%7))%3 - 1) }
@@ -147,7 +147,7 @@ func (x *mc2) allocate() (err error) {
 	return err
 }
 
-// time is how long a part of the work takes by itself.
+// time returns the time of a part of the work alone.
 func (x *mc2) time(ctx context.Context, split splits, p parts) (unit.Time, error) {
 	run, err := x.run(ctx, split, p, x.c)
 	if err != nil {
@@ -185,8 +185,8 @@ func (x *mc2) run(ctx context.Context, split splits, p parts, out *Vector) (*dev
 }
 
 // product is the work of one core, in blocks of rows. It is double-buffered: while a block is
-// multiplied the rows of the next one come in, and the product before goes out. The right operand
-// stays in the core's memory.
+// multiplied, the rows of the next block are loaded and the previous product is stored. The right
+// operand stays in the core's memory.
 type product struct {
 	x      *mc2
 	k      *hccl.Kernel
@@ -231,17 +231,17 @@ func (p *product) until(row int) {
 	}
 }
 
-// overlap is what is known of a number of tiles.
+// overlap has the times for a number of tiles.
 type overlap struct {
 	tiles                         int
 	compute, communication, fused unit.Time
 }
 
-// exposed is the communication that computing does not hide.
+// exposed returns the communication time that computing does not hide.
 func (o *overlap) exposed() unit.Time { return o.fused - o.compute }
 
-// efficiency returns the part of the possible overlap that was reached. It is 1 when the shorter of
-// the two is hidden wholly, and 0 when one waits for the other.
+// efficiency returns the part of the possible overlap that was reached. It is 1 when the shorter
+// of the two is hidden completely, and 0 when one waits for the other.
 func (o *overlap) efficiency() float64 {
 	return float64(o.compute+o.communication-o.fused) / float64(min(o.compute, o.communication))
 }

@@ -10,9 +10,9 @@ import (
 	"kernbench/mem"
 )
 
-// Once is a program for those who measure: whatever the algorithm performs, it performs it once,
-// on contributions by seed. Results go into memory of their own, or with inPlace into that of the
-// contributions, as NCCL has it. It is in no listing.
+// Once returns a program for measurements: it performs the collective of an algorithm once, on
+// contributions by seed. Results go into separate memory, or with inPlace into that of the
+// contributions, as in NCCL. It is in no listing.
 func Once(inPlace bool, root int) *Program { return OnceOn(inPlace, root, nil) }
 
 // OnceOn is Once on contributions of a set; nil: on Inputs.
@@ -98,7 +98,7 @@ func (h *Host) inOneMemory(ctx context.Context, p *device.Plan, what *collective
 	return freeAll(shared.tensors...)
 }
 
-// seeded is what all ranks bring, filled with a set or with Inputs.
+// seeded returns the contributions of all ranks, filled with a set or with Inputs.
 func (h *Host) seeded(p *device.Plan, set *numerics.Set) (*Vector, error) {
 	v, err := h.Vector("contributions", p.PEs, h.Elems(p), nil)
 	if err != nil {
@@ -107,7 +107,7 @@ func (h *Host) seeded(p *device.Plan, set *numerics.Set) (*Vector, error) {
 	return v, h.seed(p, v, set)
 }
 
-// seed fills a vector so.
+// seed fills a vector with a set or with Inputs.
 func (h *Host) seed(p *device.Plan, v *Vector, set *numerics.Set) error {
 	in, err := h.inputs(p.World, v.n)
 	switch {

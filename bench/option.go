@@ -10,14 +10,13 @@ import (
 	"kernbench/conf"
 )
 
-// Option is something that a person can choose for a program, beside what Options has for
-// all of them.
+// Option is an option of one program. Options has those of all programs.
 type Option struct {
-	Name    string // as a flag is called, without its dashes
+	Name    string // of its flag, without dashes
 	Default string
 	Help    string // a phrase
 	Kind    OptionKind
-	Words   []string // that a Word can be
+	Words   []string // the values of a Word
 	Min     int      // of a Number
 	Max     int      // of a Number; 0: as large as an int32
 }
@@ -97,8 +96,8 @@ func (p *Program) option(name string) *Option {
 	return nil
 }
 
-// CheckOptions returns an error for a choice of options by name: one that the program does not
-// have, or a value that it cannot have.
+// CheckOptions returns an error for an option that the program does not have, or for a value that
+// is not allowed.
 func (p *Program) CheckOptions(with map[string]string) error {
 	names := make([]string, 0, len(with))
 	for name := range with {
@@ -144,7 +143,7 @@ func (p *Program) noOption(name string) error {
 	return fmt.Errorf("bench %s has no option --%s: it has none", p.Name, name)
 }
 
-// value is what was chosen for an option, or its default. A name that the program does not
+// value returns the chosen value of an option, or its default. A name that the program does not
 // declare is a defect of the program.
 func (h *Host) value(name string, k OptionKind) string {
 	o := h.program.option(name)

@@ -15,8 +15,8 @@ import (
 type Program struct {
 	Name    string
 	Summary string // one sentence
-	// Algorithm is what the program runs unless another is named: an entry of ccl.yaml;
-	// "" is defaults.algorithm. Collectives reports whether it runs one at all.
+	// Algorithm is the default algorithm of the program: an entry of ccl.yaml; "" is
+	// defaults.algorithm. Collectives reports whether the program runs a collective.
 	Algorithm   string
 	Collectives bool
 	// Parallel reports whether the program runs on selected PEs, by default Ranks of them. Every

@@ -40,7 +40,7 @@ func vaOffsetVerify(ctx context.Context, h *Host) error {
 	for _, variant := range []struct {
 		name   string
 		kernel tl.Kernel
-		by     int // elements by which what comes out is turned
+		by     int // elements by which the result is rotated
 	}{
 		{"load", vaLoad, shift},
 		{"store", vaStore, total - shift},
@@ -70,11 +70,11 @@ func vaOffsetVerify(ctx context.Context, h *Host) error {
 	return in.Free()
 }
 
-// rotate is b with its first n bytes moved to the end.
+// rotate returns b with its first n bytes moved to the end.
 func rotate(b []byte, n int) []byte { return bytes.Join([][]byte{b[n:], b[:n]}, nil) }
 
-// vaLoad sets this PE's part of the second tensor to elements of the first from shift
-// further on.
+// vaLoad copies elements of the first tensor to this PE's part of the second. They begin shift
+// elements further on.
 func vaLoad(c *tl.Context, a tl.Args) {
 	vaShift(c, a, func(mine, other tl.Ref) { c.Store(mine, c.Load(other)) })
 }

@@ -73,7 +73,7 @@ func (v *Vector) Read(rank int) ([]float64, error) {
 	return nil, fmt.Errorf("there is no rank %d more", rank)
 }
 
-// On is the memory of a rank's elements, for streams.
+// On returns the memory of a rank's elements, for streams.
 func (v *Vector) On(rank int) device.Memory {
 	for _, x := range v.tensors {
 		shards := x.Shards()
@@ -100,7 +100,7 @@ func (v *Vector) Expect(what string, rank int, want func() []float64) error {
 	return nil
 }
 
-// Free gives the memory back.
+// Free frees the memory.
 func (v *Vector) Free() error { return freeAll(v.tensors...) }
 
 // part is a rank's n elements of a vector that a kernel has as the tensors of a list.

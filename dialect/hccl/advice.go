@@ -27,8 +27,8 @@ func (s *session) advise(d *fault.Deadlock) {
 	}
 }
 
-// waits are the cores that wait for a word of a part that the launch made, by its name up to the
-// index.
+// waits returns the cores that wait for a word of a part of the launch. The name is the part's, up
+// to the index.
 func waits(d *fault.Deadlock, part string, found func(b *fault.Blocked, index int) string) string {
 	for i := range d.Blocked {
 		b := &d.Blocked[i]
@@ -56,7 +56,7 @@ func (s *session) endedBeforeSync(d *fault.Deadlock) string {
 	return s.late(d, func(k *Kernel) bool { return k.ended })
 }
 
-// noSync is endedBeforeSync for cores with another wait.
+// noSync is endedBeforeSync for cores that wait for something else.
 func (s *session) noSync(d *fault.Deadlock) string {
 	return s.late(d, func(*Kernel) bool { return true })
 }

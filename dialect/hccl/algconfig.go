@@ -10,14 +10,14 @@ import (
 	"kernbench/algorithm"
 )
 
-// AlgConfig is an algorithm string, read: which algorithm performs an operation inside a
-// server (level0) and between servers (level1).
+// AlgConfig is a parsed algorithm string: the algorithms of an operation inside a server (level0)
+// and between servers (level1).
 type AlgConfig struct {
 	Op             OpType
 	Level0, Level1 string // Level1 may be empty
 }
 
-// levels are the algorithms that an operation knows, the usual one first.
+// levels are the algorithms of an operation, the usual one first.
 type levels struct{ level0, level1 []string }
 
 var (
@@ -26,7 +26,7 @@ var (
 	writes    = levels{level0: []string{"fullmesh"}}
 )
 
-// knownLevels is what each operation knows.
+// knownLevels has the algorithms of each operation.
 func knownLevels(op OpType) levels {
 	switch op {
 	case OpAlltoAll, OpAlltoAllV:
@@ -67,7 +67,7 @@ func DefaultAlgConfig(op OpType) string {
 	return ""
 }
 
-// KnownAlgConfigs lists every algorithm string that there is, by operation.
+// KnownAlgConfigs lists all algorithm strings, by operation.
 func KnownAlgConfigs() []string {
 	var all []string
 	for _, op := range OpTypes() {
@@ -81,7 +81,7 @@ func KnownAlgConfigs() []string {
 	return all
 }
 
-// String is the algorithm string: "AlltoAll=level0:fullmesh;level1:pairwise".
+// String returns the algorithm string: "AlltoAll=level0:fullmesh;level1:pairwise".
 func (a AlgConfig) String() string {
 	s := a.Op.String() + "=level0:" + a.Level0
 	if a.Level1 != "" {
@@ -99,8 +99,8 @@ func (a AlgConfig) For(op OpType) error {
 	return fmt.Errorf("the algorithm string %q is for %v, the operation is %v: its usual one is %q", a, a.Op, op, DefaultAlgConfig(op))
 }
 
-// Row is the algorithm of the library that performs it. A list of writes has none: each of
-// its items is one copy.
+// Row returns the algorithm of the library that performs it. A list of writes has none: each of its
+// items is one copy.
 func (a AlgConfig) Row() (*algorithm.Algorithm, error) {
 	name, ok := rowNames[a]
 	switch {
@@ -113,8 +113,8 @@ func (a AlgConfig) Row() (*algorithm.Algorithm, error) {
 }
 
 // ParseAlgConfig reads an algorithm string: an operation, "=", and the algorithm of one or
-// two levels, "levelN:algorithm", with ";" between. An error says at which column what was
-// found, and what is known there.
+// two levels, "levelN:algorithm", with ";" between. An error has the column, the text that was
+// found there, and the known ones.
 func ParseAlgConfig(s string) (AlgConfig, error) {
 	wrong := func(at int, format string, args ...any) (AlgConfig, error) {
 		return AlgConfig{}, fmt.Errorf("algorithm string %s, column %d: %s", quoted(s),

@@ -31,7 +31,7 @@ func (h *Hccl) unlike(poster *Kernel) (Diagnostic, bool) {
 		d.Rule, d.Right = CoresDiffer, "all cores that prepare tasks prepare the same, and the one that Config names among them"
 		switch {
 		case i >= len(posted) && (poster == nil || !poster.ended):
-			return d, false // it may have come to it later
+			return d, false // it may have reached it later
 		case i >= len(posted):
 			d.Found = fmt.Sprintf("block %d (%v) posts the tasks of this device, and has prepared %d: this one is never performed",
 				poster.block, poster.typ, len(posted))

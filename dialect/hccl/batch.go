@@ -53,11 +53,11 @@ func (h *Hccl) BatchWrite(items []BatchItem) Handle {
 	return h.post(CommitNow, t)
 }
 
-// tileBytes is how much of a list passes through the engine's memory at a time.
+// tileBytes is the largest part of a list in the engine's memory at a time.
 const tileBytes = 64 << 10
 
-// write sends a list of writes. They arrive before the task ends, and may do so after it has
-// said that it is done.
+// write sends a list of writes. They arrive before the task ends, perhaps after the task was
+// reported as done.
 func (t *task) write(c *tl.Context) {
 	for _, it := range t.items {
 		typ, _ := it.DataType.Carrier()

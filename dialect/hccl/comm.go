@@ -10,7 +10,7 @@ import (
 	"kernbench/unit"
 )
 
-// ErrComm is wrapped by what is wrong with a group, or with a launch on groups.
+// ErrComm is wrapped by errors about a group, or about a launch on groups.
 var ErrComm = errors.New("hccl: refused")
 
 // DefaultBuffer is the size of a group's staging buffers unless another is given.
@@ -18,11 +18,11 @@ const DefaultBuffer = 1 << 20
 
 // Options of a group.
 type Options struct {
-	// Buffer is the size of each staging buffer that tasks pass their data through: a task
-	// with more data goes through it several times. 0: DefaultBuffer.
+	// Buffer is the size of each staging buffer of tasks. A task with more data uses it several
+	// times. 0: DefaultBuffer.
 	Buffer unit.Bytes
-	// Window is memory of each member that the others can reach: what GetWindowsInAddr and
-	// GetWindowsOutAddr find, which are buffers "in" and "out" of it. Nil: there is none.
+	// Window is memory of each member that the others can access. GetWindowsInAddr and
+	// GetWindowsOutAddr return its buffers "in" and "out". Nil: there is none.
 	Window *mem.Window
 }
 
@@ -59,7 +59,7 @@ func NewComm(dev *device.Context, name string, pes []int32, o Options) (*Comm, e
 	return &Comm{name: name, dev: dev, team: team, opts: o}, nil
 }
 
-// Name is the group's name, by which tilings know it.
+// Name returns the group's name, which tilings use.
 func (g *Comm) Name() string { return g.name }
 
 // Size is the number of ranks.
@@ -68,7 +68,7 @@ func (g *Comm) Size() int { return g.team.Size() }
 // PEs lists the members by rank.
 func (g *Comm) PEs() []int32 { return slices.Clone(g.team.PEs) }
 
-// Free ends the group.
+// Free frees the group.
 func (g *Comm) Free() error {
 	if g == nil || g.dev == nil {
 		return fmt.Errorf("%w: free of a group that NewComm has not made", ErrComm)

@@ -6,9 +6,8 @@ import (
 	"kernbench/tl"
 )
 
-// Commit releases one more turn of a task, or as many steps as its tiling says. What this
-// core has stored before is there when the turn begins; what other cores have, when a SyncAll
-// came between.
+// Commit releases one more turn of a task, or the number of steps in its tiling. Earlier stores of
+// this core are visible when the turn begins; those of other cores only after a SyncAll.
 func (h *Hccl) Commit(id Handle) {
 	call := fmt.Sprintf("Commit(handle %d)", id)
 	t, ok := h.find(call, id, "ignored")
@@ -72,7 +71,7 @@ func (h *Hccl) Wait(id Handle) int {
 	return Success
 }
 
-// waitFor waits until a word of a task has come to n: forever when another core of the
+// waitFor waits until a word of a task has reached n. It waits forever when another core of the
 // device has called Finalize.
 func (h *Hccl) waitFor(call string, s tl.Signal, id Handle, n int) {
 	if id < h.lastWait {
@@ -97,7 +96,7 @@ func (h *Hccl) Query(id Handle) int {
 		return Failure
 	}
 	n := int(h.k.Peek(h.status.done.At(int(id))))
-	if per := t.unitsPerTurn(); per > 1 { // what Iterate has waited for has ended, though the other word may come later
+	if per := t.unitsPerTurn(); per > 1 { // steps that Iterate waited for have ended; the word of turns may change later
 		n = max(n, int(h.k.Peek(h.status.steps.At(int(id))))/per)
 	}
 	return n
@@ -182,7 +181,7 @@ func (h *Hccl) Finalize() {
 	for i, t := range h.tasks {
 		h.status.await(h.k.Context, h.status.done, Handle(i), t.repeat)
 	}
-	// The server forgets what has ended: who looks for it now does not find it.
+	// The server forgets tasks that have ended: a later search does not find them.
 	tl.Drive(h.k.Context).Meet()
 	h.g.members[h.me].forgotten = true
 }

@@ -40,8 +40,8 @@ func (s *session) conclude() (all, warnings *Misuse) {
 	return all, warnings
 }
 
-// explained is what went wrong together with the misuse of the API, where there is either.
-// Warnings may explain the rest.
+// explained returns the errors of a launch together with the misuse of the API. Warnings may
+// explain other errors.
 func explained(failed error, misuse, warnings *Misuse) error {
 	if failed == nil && misuse.err() == nil {
 		return nil
@@ -118,7 +118,7 @@ func (g *run) mismatches() []Diagnostic {
 			}
 			d.Rule, d.Right = Mismatch, "all ranks prepare the same tasks in the same order, but for BatchWrite and InterHcclGroupSync"
 			found = append(found, d)
-			break // what follows is a consequence
+			break // later differences are a consequence
 		}
 	}
 	return append(found, g.uneven()...)
@@ -177,7 +177,7 @@ func (g *run) uneven() []Diagnostic {
 	return found
 }
 
-// queues is what every rank's tasks have come to, for the report of a deadlock.
+// queues returns the state of every rank's tasks, for the report of a deadlock.
 func (s *session) queues() []fault.TaskQueue {
 	var all []fault.TaskQueue
 	for _, g := range s.runs {

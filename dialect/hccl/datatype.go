@@ -34,8 +34,8 @@ const (
 
 const dataTypePrefix = "HCCL_DATA_TYPE_"
 
-// dataTypes is what is known of each type, by number. Types without arithmetic here travel
-// as the bits of a type of the same size.
+// dataTypes describes each type, by number. Types without arithmetic here are copied as the bits of
+// a type of the same size.
 var dataTypes = [...]struct {
 	name    string
 	size    int
@@ -75,7 +75,7 @@ func DataTypes() []DataType {
 // Valid reports whether t is one of DataTypes.
 func (t DataType) Valid() bool { return int(t) < len(dataTypes) && dataTypes[t].name != "" }
 
-// Size is the bytes of one element, 0 for a type that is not valid.
+// Size returns the bytes of one element, 0 for a type that is not valid.
 func (t DataType) Size() int {
 	if !t.Valid() {
 		return 0
@@ -87,8 +87,8 @@ func (t DataType) Size() int {
 // Tasks that only copy take any.
 func (t DataType) Reducible() bool { return t.Valid() && dataTypes[t].reduces }
 
-// Carrier is the type of the elements in which values of t lie in tensors, of the same size:
-// Uint16 as the bits of i16, the types of eight bits as u8. INT128 has none.
+// Carrier returns the type of the elements of tensors that hold values of t. It has the same size:
+// i16 for the bits of Uint16, u8 for types of eight bits. INT128 has none.
 func (t DataType) Carrier() (dtype.Type, bool) {
 	if !t.Valid() || dataTypes[t].carrier == dtype.Invalid {
 		return dtype.Invalid, false
@@ -124,7 +124,7 @@ func known(word string, words []string) string {
 	return all
 }
 
-// quoted is s for a message, shortened where it is long.
+// quoted returns s in quotes for a message, shortened if it is long.
 func quoted(s string) string {
 	const most = 160
 	if len(s) > most {

@@ -28,14 +28,14 @@ func (s Severity) String() string {
 type Diagnostic struct {
 	Severity Severity
 	Place    fault.Place // Rank is fault.Host for what the host does
-	Block    int         // the core of the device, for what a kernel does
+	Block    int         // the core of the device, for a mistake of a kernel
 	Core     string      // its type, or empty
-	Call     string      // with what matters of its arguments: Commit(handle 3)
+	Call     string      // with its important arguments: Commit(handle 3)
 	Rule     Rule
 	Found    string
 	Right    string // what to do instead, or empty
 	Returned string // what the call returned; empty, or never
-	Repeats  int    // on how many other cores and how many other times the same was found
+	Repeats  int    // number of times that the same was found again, on any core
 }
 
 // never is Diagnostic.Returned of a call that does not return.
@@ -98,8 +98,8 @@ type Misuse struct {
 // maxDiagnostics is how many a Misuse keeps.
 const maxDiagnostics = 100
 
-// Add appends a diagnostic while there is room. One that says the same of the same call as
-// another is counted with it.
+// Add appends a diagnostic while there is room. A repetition of an earlier diagnostic of the same
+// call is only counted.
 func (m *Misuse) Add(d Diagnostic) {
 	for i := range m.Diagnostics {
 		if o := &m.Diagnostics[i]; o.same(&d) {
@@ -124,7 +124,7 @@ func (m *Misuse) find(r Rule, call, found string) int {
 	return -1
 }
 
-// same reports whether two diagnostics differ only in who found them, and when.
+// same reports whether two diagnostics differ only in their core and time.
 func (d *Diagnostic) same(o *Diagnostic) bool {
 	return d.Rule == o.Rule && d.Place.Line == o.Place.Line && d.Place.Line != "" && d.Call == o.Call &&
 		d.Found == o.Found && d.Severity == o.Severity
@@ -140,7 +140,7 @@ func (m *Misuse) Has(r Rule) bool {
 	return false
 }
 
-// Error is the diagnostics, one in a line: of many, the first.
+// Error returns the diagnostics, one in a line; of many, the first ones.
 func (m *Misuse) Error() string {
 	const most = 10
 	var b strings.Builder
@@ -157,8 +157,8 @@ func (m *Misuse) Error() string {
 	return b.String()
 }
 
-// Unwrap is the first mistake of a kernel as what kernels do wrong (fault.Is), nil where only
-// the host is at fault.
+// Unwrap returns the first mistake of a kernel as a fault (fault.Is), nil if only the host made
+// mistakes.
 func (m *Misuse) Unwrap() error {
 	for _, d := range m.Diagnostics {
 		if d.Severity == Error && d.Place.Rank != fault.Host {
@@ -168,7 +168,7 @@ func (m *Misuse) Unwrap() error {
 	return nil
 }
 
-// err is m as an error, nil where nothing worse than a warning was found.
+// err returns m as an error, nil if there are only warnings.
 func (m *Misuse) err() error {
 	for i := range m.Diagnostics {
 		if m.Diagnostics[i].Severity == Error {

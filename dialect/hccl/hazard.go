@@ -29,7 +29,7 @@ func (s *session) explain(first, second device.RaceSide, at mem.Addr) *device.Ex
 	}
 }
 
-// sideOf is the core or the task that made an access, nil if it is none of this launch.
+// sideOf returns the core or the task that made an access, nil if it is not of this launch.
 func (s *session) sideOf(r device.RaceSide, at mem.Addr) *side {
 	d := slices.Index(s.team.PEs, int32(r.Agent.PE))
 	if d < 0 {
@@ -78,7 +78,7 @@ func (t *task) turnAt(at mem.Addr) int {
 // label names a core among those of its device.
 func (k *Kernel) label() string { return fmt.Sprintf("block %d (%v)", k.block, k.typ) }
 
-// name is what reports call a side.
+// name returns the name of a side in reports.
 func (x *side) name() string {
 	if x.core != nil {
 		return fmt.Sprintf("rank %d %s", x.core.device, x.core.label())
@@ -90,7 +90,7 @@ func (x *side) name() string {
 	return fmt.Sprintf("%s of rank %d", s, x.task.me)
 }
 
-// calls are the calls that made a task run: that which prepared it, and the Commit of its turn.
+// calls returns the calls that made a task run: the Prepare call, and the Commit of its turn.
 func (x *side) calls() string {
 	if x.task == nil {
 		return ""
@@ -138,8 +138,8 @@ func (s *session) remedy(a, b *side) string {
 	return ""
 }
 
-// orderWithTask returns what would order an access of a core and a task of its device. first
-// reports whether the access came first in this run.
+// orderWithTask returns the calls that would order an access of a core and a task of its device.
+// first reports whether the access came first in this run.
 func (x *side) orderWithTask(t *side, first bool) string {
 	posts := t.task.g.members[t.task.me].owner.k
 	if first && !x.Read && x.core != posts {
@@ -157,7 +157,7 @@ func (x *side) orderWithTask(t *side, first bool) string {
 	return fmt.Sprintf("%s before %s", wait, x.Spot)
 }
 
-// arrived returns what would order a list of writes and an access on another device.
+// arrived returns the calls that would order a list of writes and an access on another device.
 func arrived(t, x *side) string {
 	return fmt.Sprintf("a collective task of all ranks, prepared after BatchWrite handle %d, and a Wait for it on rank %d before %s: Wait for the list means sent, not there",
 		t.task.handle, x.Agent.Rank, x.Spot)

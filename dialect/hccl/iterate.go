@@ -12,9 +12,9 @@ const (
 )
 
 // Iterate goes through the steps of an AlltoAllV that runs in steps. It puts the ranks of the next
-// steps into slices and returns how many there are, as many as one Commit releases. When all steps
-// of all turns were given, to either side, it returns 0. In step k this rank sends to rank me+k and
-// receives from rank me-k, of the world size; Sources waits until that has been received.
+// steps into slices and returns how many there are, as many as one Commit releases. When it has
+// returned all steps of all turns, to either side, it returns 0. In step k this rank sends to rank
+// me+k and receives from rank me-k, of the world size; Sources waits until that has been received.
 func (h *Hccl) Iterate(side Side, id Handle, slices []int) int {
 	call := fmt.Sprintf("Iterate(handle %d, %d slices)", id, len(slices))
 	t, ok := h.find(call, id, "0")

@@ -6,9 +6,8 @@ import (
 	"kernbench/device"
 )
 
-// judge hands every unit that the tasks performed to the judge of collectives, group by group
-// in the order of the tasks, and returns failed. Of tasks that ranks did not prepare alike
-// nothing can be said.
+// judge passes every unit that the tasks performed to the judge of collectives, group by group in
+// the order of the tasks. It returns failed. Tasks that ranks prepared differently are not judged.
 func (s *session) judge(failed error, misuse *Misuse) error {
 	var all []device.Performed
 	for _, g := range s.runs {

@@ -24,7 +24,7 @@ func (t CoreType) String() string {
 	return "AIV"
 }
 
-// unit is the type as the instruction set has it.
+// unit returns the type as in the instruction set.
 func (t CoreType) unit() tl.CoreType {
 	if t == AIC {
 		return tl.CoreCube
@@ -32,7 +32,7 @@ func (t CoreType) unit() tl.CoreType {
 	return tl.CoreVector
 }
 
-// Kernel is what the program of one core holds: all instructions of tl, and the launch.
+// Kernel is the handle of the program of one core: all instructions of tl, and the launch.
 type Kernel struct {
 	*tl.Context
 	session *session
@@ -55,8 +55,7 @@ func (k *Kernel) BlockIdx() int { return k.block }
 // BlockNum is the number of cores of its type on the device (GetBlockNum).
 func (k *Kernel) BlockNum() int { return k.session.cores.of(k.typ) }
 
-// HcclContext is the context of a group of the launch, 0 or 1 (GetHcclContext): what InitV2
-// takes.
+// HcclContext returns the context of a group of the launch, 0 or 1 (GetHcclContext), for InitV2.
 func (k *Kernel) HcclContext(group int) HcclContext { return HcclContext{group, true} }
 
 // HcclContext names a group of the launch. The zero value is none.
@@ -65,11 +64,11 @@ type HcclContext struct {
 	given bool
 }
 
-// Tiling is what the launch was given.
+// Tiling returns the tiling of the launch.
 func (k *Kernel) Tiling() *Tiling { return k.session.launch.Tiling }
 
-// Buffer is what this device has of a buffer of the launch. The kernel fails when the launch
-// has fewer.
+// Buffer returns this device's part of a buffer of the launch. The kernel fails when the launch has
+// fewer buffers.
 func (k *Kernel) Buffer(i int) tl.Ref {
 	refs := k.session.buffers
 	if i < 0 || i >= len(refs) {
@@ -98,8 +97,8 @@ func (s SyncScope) String() string {
 	return "false"
 }
 
-// SyncAll waits until all cores of this device that the scope names have come to it as often
-// as this one. What they had stored before is there afterwards.
+// SyncAll waits until all cores of this device in the scope have called it as often as this core.
+// Their earlier stores are visible afterwards.
 func (k *Kernel) SyncAll(s SyncScope) {
 	n := k.session.cores.AIV
 	switch {
@@ -129,7 +128,7 @@ func (k *Kernel) New(c Config) *Hccl {
 	return h
 }
 
-// end is what happens when the program of a core has end.
+// end is called when the program of a core has ended.
 func (k *Kernel) end() {
 	k.ended = true
 	for _, h := range k.objects {

@@ -12,7 +12,7 @@ import (
 	"kernbench/tl"
 )
 
-// Cores is how many cores of each type a device runs a kernel on.
+// Cores is the number of cores of each type that run a kernel on a device.
 type Cores struct{ AIC, AIV int }
 
 func (c Cores) of(t CoreType) int {
@@ -78,7 +78,7 @@ func (l *Launch) Run(ctx context.Context) (*Outcome, error) {
 	return &Outcome{Launched: runs[len(runs)-1], Warnings: warnings.Diagnostics}, nil
 }
 
-// prepare makes what a launch needs. On an error what was made so far is in the session.
+// prepare makes the memory of a launch. On an error the session has the memory made so far.
 func (l *Launch) prepare() (*session, error) {
 	s := &session{launch: l, cores: l.Cores}
 	switch {
@@ -226,7 +226,7 @@ func (s *session) core(c *tl.Context, _ tl.Args) {
 	k.end()
 }
 
-// free gives back what the launch has made.
+// free frees the memory of the launch.
 func (s *session) free() error {
 	var errs []error
 	for _, st := range s.streams {

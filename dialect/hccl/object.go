@@ -11,10 +11,10 @@ import (
 // Handle names a task; Invalid is no task.
 type Handle int8
 
-// Invalid is what a Prepare call returns that was refused.
+// Invalid is the result of a Prepare call that was refused.
 const Invalid Handle = -1
 
-// The values that calls return which return no handle.
+// The results of calls that return no handle.
 const (
 	Success = 0
 	Failure = -1
@@ -54,16 +54,16 @@ type Hccl struct {
 	g      *run
 	me     int // rank
 	status statusWords
-	posts  bool // this core does
+	posts  bool // this core posts the tasks
 	cc     map[OpType]*CcTiling
 
 	tasks     []*task // prepared, by handle
 	waits     []int   // turns waited for, by handle
 	commits   []int   // units committed
-	iterated  []int   // units that Iterate has given
+	iterated  []int   // units that Iterate has returned
 	lastWait  Handle
 	finalized bool
-	finalAt   string // where
+	finalAt   string // the line of Finalize
 	finalSync [2]int // SyncAlls before it
 	waitSync  [2]int // SyncAlls before the last wait
 	waitAt    Diagnostic
@@ -218,7 +218,7 @@ func (h *Hccl) windowAddr(name, buffer string, rank int) mem.Addr {
 	return w.Addr(rank, w.Layout.Find(buffer).Off)
 }
 
-// refuse notes the mistake of a call, and returns Failure. It reads a word, so that a kernel that
+// refuse records the mistake of a call, and returns Failure. It reads a word, so that a kernel that
 // repeats the call until it succeeds is detected as a deadlock.
 func (h *Hccl) refuse(r Rule, call, found, right, returned string) int {
 	k := h.maker()
@@ -232,7 +232,7 @@ func (h *Hccl) refuse(r Rule, call, found, right, returned string) int {
 	return Failure
 }
 
-// repeated counts how often one after the other the same was refused.
+// repeated counts how often in a row the same call was refused.
 type repeated struct {
 	rule        Rule
 	call, found string
@@ -240,7 +240,7 @@ type repeated struct {
 	at          int // among the diagnostics, -1 where there was no room for it
 }
 
-// again reports whether the same was refused so often that it comes from a loop.
+// again reports whether the same call was refused so often that it is in a loop.
 func (r *repeated) again(rule Rule, call, found string) bool {
 	const loop = 32
 	if r.rule != rule || r.call != call || r.found != found {
@@ -255,7 +255,7 @@ func (h *Hccl) refuseTask(r Rule, call, found, right string) Handle {
 	return Handle(h.refuse(r, call, found, right, "-1"))
 }
 
-// warn notes a probable mistake.
+// warn records a probable mistake.
 func (h *Hccl) warn(r Rule, call, found, right string) {
 	h.k.found.Add(h.diagnostic(Warning, r, call, found, right, ""))
 }

@@ -6,7 +6,7 @@ import (
 	"kernbench/collective"
 )
 
-// OpType is what a task does, with the numbers of the HCCL enumeration.
+// OpType is the operation of a task, with the numbers of the HCCL enumeration.
 type OpType uint8
 
 // The operations that have tasks.
@@ -32,7 +32,7 @@ var opTypes = []struct {
 	{OpBatchWrite, nil},
 }
 
-// collective is what tasks of a type perform, or nil.
+// collective returns the collective of tasks of a type, or nil.
 func (o OpType) collective() *collective.Collective {
 	for _, known := range opTypes {
 		if known.op == o {

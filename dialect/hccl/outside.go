@@ -7,7 +7,7 @@ import (
 	"kernbench/mem"
 )
 
-// region is memory whose extent the launch knows: a buffer's, by its number, or a window's part.
+// region is memory of known extent: of a buffer, by its number, or of a part of a window.
 type region struct {
 	from   mem.Addr
 	bytes  int64
@@ -32,8 +32,8 @@ func (r region) String() string {
 	return fmt.Sprintf("buffer %d", r.buffer)
 }
 
-// regionOf is where an address lies: in what a device has of a buffer, or in the window of a
-// group. Of other memory nothing is known.
+// regionOf returns the region of an address: a device's part of a buffer, or the window of a group.
+// Other memory has no known region.
 func (s *session) regionOf(a mem.Addr) (region, bool) {
 	for i, refs := range s.buffers {
 		for _, b := range refs {
@@ -53,8 +53,8 @@ func (s *session) regionOf(a mem.Addr) (region, bool) {
 	return region{}, false
 }
 
-// inPart is the part of a window's copy that an address lies in. Of control words and of what is
-// between parts it has nothing for data.
+// inPart returns the part of a window's copy that contains an address. Control words, and memory
+// between parts, have no room for data.
 func (r region) inPart(a mem.Addr) region {
 	off := int64(a - r.from)
 	for i := range r.window.Layout.Parts {
@@ -79,7 +79,7 @@ type area struct {
 	lo, hi int
 }
 
-// areas is what all turns of a task read and write.
+// areas returns the memory that all turns of a task read and write.
 func (t *task) areas() []area {
 	last := t.repeat - 1
 	send, recv := area{what: "sendBuf", at: t.send}, area{what: "recvBuf", at: t.recv}
@@ -135,8 +135,8 @@ func (s *session) outside(a area, size int) string {
 	return fmt.Sprintf("elements %d to %d from %s on are needed, and %v has %d from there on", a.lo, a.hi-1, a.what, r, have)
 }
 
-// misplaced reports why elements of a type cannot lie in an area: by their type, their
-// alignment or their number.
+// misplaced returns why elements of a type cannot be in an area: by their type, their alignment or
+// their number.
 func (s *session) misplaced(a area, typ DataType, combines bool) (rule Rule, found, right string) {
 	if rule, found, right = s.unfit(a, typ, combines); rule != "" {
 		return rule, found, right

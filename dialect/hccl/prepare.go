@@ -8,7 +8,7 @@ import (
 	"kernbench/tl"
 )
 
-// AllReduce prepares a task that gives every rank what the contributions of all combine to: count
+// AllReduce prepares a task that gives every rank the combination of all contributions: count
 // elements in each of repeat turns. Turn i reads and writes count×i elements after the buffers'
 // starts.
 func (h *Hccl) AllReduce(commit Release, sendBuf, recvBuf mem.Addr, count uint64, dataType DataType, op ReduceOp, repeat uint8) Handle {
@@ -84,8 +84,8 @@ func (h *Hccl) AlltoAllV(commit Release, sendBuf mem.Addr, sendCounts, sdispls [
 	return h.prepare(commit, t, 0, 0)
 }
 
-// displaced is blocks of these counts and displacements, unless they reach farther than a
-// memory goes.
+// displaced returns blocks with these counts and displacements, unless they are beyond the end of a
+// memory.
 func displaced(counts, displs []uint64, t DataType, repeat uint8) ([]mem.Chunk, string) {
 	blocks := make([]mem.Chunk, len(counts))
 	for j := range counts {
@@ -97,10 +97,10 @@ func displaced(counts, displs []uint64, t DataType, repeat uint8) ([]mem.Chunk, 
 	return blocks, ""
 }
 
-// mostElems is how many elements a tensor can have here.
+// mostElems is the largest number of elements of a tensor.
 const mostElems = math.MaxInt32
 
-// fits reports whether so many elements, so many times, are within what an address can reach.
+// fits reports whether so many elements, so many times, fit in the address space.
 func fits(n, times uint64, t DataType) bool {
 	return n <= uint64(mem.MaxOffset)/uint64(max(1, t.Size()))/times
 }
@@ -206,7 +206,7 @@ func (h *Hccl) levels(t *task) string {
 	return ""
 }
 
-// post gives a task its handle; the core that posts hands it to the engine.
+// post gives a task its handle; the core that posts passes it to the engine.
 func (h *Hccl) post(commit Release, t *task) Handle {
 	if len(h.tasks) >= MaxTasks {
 		return h.refuseTask(TooManyPrepares, t.call, fmt.Sprintf("%d tasks were prepared before", len(h.tasks)),
@@ -240,7 +240,7 @@ func (h *Hccl) post(commit Release, t *task) Handle {
 	return t.handle
 }
 
-// release lets the engine run so many units more: what this core has stored is there before.
+// release lets the engine run so many more units. Earlier stores of this core are visible to them.
 func (h *Hccl) release(t *task, units int) {
 	h.commits[t.handle] += units
 	if h.posts {

@@ -37,7 +37,7 @@ func (t *task) perform(c *tl.Context, _ tl.Args) {
 func (t *task) exchange(c *tl.Context, unit int) {
 	st := t.g.staging[stagingKey{t.row, t.carrier.Size()}]
 	in, out := t.blocks(unit)
-	if t.op == OpAlltoAll || t.op == OpAlltoAllV { // in parts of the size of its slots by itself
+	if t.op == OpAlltoAll || t.op == OpAlltoAllV { // the algorithm itself splits into parts of the size of its slots
 		a := t.args(st, in, out)
 		a.InBlocks, a.OutBlocks, a.Ints = in, out, t.steps(unit)
 		a.Shards[t.me], a.Outs[t.me] = t.send, t.recv
@@ -55,7 +55,7 @@ func (t *task) exchange(c *tl.Context, unit int) {
 	}
 }
 
-// cut is elements [lo, lo+n) of each block.
+// cut returns elements [lo, lo+n) of each block.
 func cut(blocks []mem.Chunk, lo, n int) []mem.Chunk {
 	parts := make([]mem.Chunk, len(blocks))
 	for j, b := range blocks {
@@ -64,7 +64,7 @@ func cut(blocks []mem.Chunk, lo, n int) []mem.Chunk {
 	return parts
 }
 
-// args is what the algorithm is called with: a contribution and a result in these blocks.
+// args returns the arguments of the algorithm: a contribution and a result in these blocks.
 func (t *task) args(st *staging, in, out []mem.Chunk) tl.Args {
 	w, uses := t.g.members[t.me].take(st)
 	a := tl.Args{
@@ -91,8 +91,8 @@ func (t *task) args(st *staging, in, out []mem.Chunk) tl.Args {
 	return a
 }
 
-// run calls the algorithm. Afterwards all that it did is there, and its staging buffer can be
-// used again when the other one was.
+// run calls the algorithm. Afterwards all its stores are visible, and its staging buffer can be
+// used again after the other one.
 func (t *task) run(c *tl.Context, a tl.Args) {
 	t.row.Kernel(c, a)
 	c.Quiet()

@@ -11,7 +11,7 @@ import (
 	"kernbench/unit"
 )
 
-// run is what one launch has for a group.
+// run is the state of a launch for one group.
 type run struct {
 	session *session
 	comm    *Comm
@@ -22,8 +22,7 @@ type run struct {
 	turns   map[turnKey]int32
 }
 
-// member is what one rank has for a group. Its cores share it; only the one that posts
-// writes.
+// member is the state of one rank of a group. Its cores share it; only the core that posts writes.
 type member struct {
 	tasks []*task // posted, by handle
 	owner *Hccl   // of the core that posts
@@ -81,8 +80,8 @@ type stagingKey struct {
 	size int
 }
 
-// staging is the two windows that calls of one algorithm use in turn. The second use of one
-// comes after a use of the other, in which every rank hears that all have ended the first.
+// staging has the two windows that calls of one algorithm use in turn. Between two uses of one
+// window the other is used, and in that use every rank learns that all have ended the first.
 type staging struct {
 	windows [2]*mem.Window
 	elems   int // that a call can have, as the algorithm counts them
@@ -92,8 +91,7 @@ type staging struct {
 // carriers are types of each size of elements, for the data of staging buffers.
 var carriers = []dtype.Type{dtype.U8, dtype.F16, dtype.F32, dtype.F64}
 
-// openRun makes what a launch needs for a group: its words, and staging buffers for what the
-// tiling says.
+// openRun makes the words of a group for a launch, and the staging buffers for its tiling.
 func (s *session) openRun(g *Comm, queue int) (*run, error) {
 	r := &run{
 		session: s, comm: g, queue: queue, staging: map[stagingKey]*staging{},
@@ -137,7 +135,7 @@ func (g *run) stage(prefix string, row *algorithm.Algorithm, t dtype.Type) error
 		return nil
 	}
 	world := g.comm.Size()
-	// A multiple of the ranks, so that each block has as much.
+	// A multiple of the number of ranks, so that all blocks have equal size.
 	most := max(1, int(g.comm.opts.Buffer/unit.Bytes(t.Size()))/world) * world
 	if row.Collective == collective.AllGather.Name {
 		most /= world // its windows are for a block
@@ -162,7 +160,7 @@ func (g *run) stage(prefix string, row *algorithm.Algorithm, t dtype.Type) error
 	return nil
 }
 
-// take is the window that the next call of a rank uses, with what the rank keeps about it.
+// take returns the window that the next call of a rank uses, with the rank's state of it.
 func (m *member) take(st *staging) (*mem.Window, []int) {
 	if m.uses[st] == nil {
 		m.uses[st] = &[2][]int{make([]int, st.uses), make([]int, st.uses)}

@@ -35,12 +35,12 @@ func openStatus(c *tl.Context, g *run) statusWords {
 	return statusWords{me: me, committed: part("committed"), done: part("done"), steps: part("steps"), finished: part("finished")}
 }
 
-// add lets a word grow.
+// add increases a word.
 func (b *statusWords) add(c *tl.Context, s tl.Signal, h Handle, n int) {
 	c.Notify(s.At(int(h)), b.me, tl.SignalAdd, int64(n))
 }
 
-// await waits until a word has come to n.
+// await waits until a word has reached n.
 func (b *statusWords) await(c *tl.Context, s tl.Signal, h Handle, n int) {
 	c.WaitUntil(s.At(int(h)), tl.GE, int64(n))
 }

@@ -11,7 +11,7 @@ import (
 	"kernbench/tl"
 )
 
-// task is one that was prepared: by the core that posts, also what its engine performs.
+// task is a prepared task. On the core that posts, the engine performs it.
 type task struct {
 	g      *run
 	me     int // rank
@@ -38,7 +38,7 @@ type task struct {
 	afterGroup *run
 }
 
-// released is a call that committed units, so that there were so many in all.
+// released is a call that committed units, with the total number after it.
 type released struct {
 	units int
 	line  string
@@ -47,7 +47,7 @@ type released struct {
 // world is the number of ranks.
 func (t *task) world() int { return t.g.comm.Size() }
 
-// name is what reports call the task.
+// name returns the name of the task in reports.
 func (t *task) name() string {
 	if t.op == 0 {
 		return "InterHcclGroupSync"
@@ -55,11 +55,11 @@ func (t *task) name() string {
 	return t.op.String()
 }
 
-// silent reports whether its turns move nothing.
+// silent reports whether its turns move no data.
 func (t *task) silent() bool { return t.cc != nil && t.cc.CommunicationOff() }
 
-// unitsPerTurn is how often a turn is committed: once, or as often as its steps go into
-// those of a Commit.
+// unitsPerTurn returns how often a turn is committed: once, or the number of its steps over those
+// of a Commit.
 func (t *task) unitsPerTurn() int {
 	if t.cc == nil || t.cc.StepSize() == 0 {
 		return 1
@@ -69,7 +69,7 @@ func (t *task) unitsPerTurn() int {
 
 func (t *task) units() int { return t.repeat * t.unitsPerTurn() }
 
-// pitch is how far the blocks of two ranks lie apart, in elements.
+// pitch returns the distance of the blocks of two ranks, in elements.
 func (t *task) pitch() int {
 	if t.stride > 0 {
 		return t.stride
@@ -77,7 +77,7 @@ func (t *task) pitch() int {
 	return t.count
 }
 
-// inBlocks is where a turn's contribution lies, in elements from the send buffer on: in one
+// inBlocks returns the place of a turn's contribution, in elements from the send buffer on: one
 // block, or one for each rank.
 func (t *task) inBlocks(turn int) []mem.Chunk {
 	switch t.op {
@@ -109,8 +109,8 @@ func (t *task) pitched(turn int) []mem.Chunk {
 	return blocks
 }
 
-// sharesSources reports whether elements are in the blocks of two ranks. Contributions are known
-// by their place in memory, which then says too little.
+// sharesSources reports whether elements are in the blocks of two ranks. Contributions are
+// identified by their place in memory, which is then ambiguous.
 func (t *task) sharesSources() bool {
 	_, _, shares := overlapping(t.inBlocks(0), 1)
 	return shares
@@ -154,7 +154,8 @@ func (t *task) within(unit, from, to int) bool {
 	return k/size == unit%t.unitsPerTurn()
 }
 
-// blocks is what a unit sends and receives: those of its turn, without what other steps move.
+// blocks returns the blocks that a unit sends and receives: those of its turn, without those of
+// other steps.
 func (t *task) blocks(unit int) (in, out []mem.Chunk) {
 	turn := unit / t.unitsPerTurn()
 	in, out = t.inBlocks(turn), t.outBlocks(turn)
@@ -193,7 +194,7 @@ func (t *task) turn(unit int) *tl.Turn {
 	return turn
 }
 
-// await is the call that waits until the turn of a unit has ended.
+// await returns the call that waits until the turn of a unit has ended.
 func (t *task) await(unit int) string {
 	call := fmt.Sprintf("Wait(handle %d)", t.handle)
 	if turn := unit / t.unitsPerTurn(); turn > 0 {
@@ -226,7 +227,7 @@ func meaning(tasks []*task, unit int, id int32) collective.Call {
 	return c
 }
 
-// title is what reports call a unit.
+// title returns the name of a unit in reports.
 func (t *task) title(unit int) string {
 	per := t.unitsPerTurn()
 	s := fmt.Sprintf("%s handle %d turn %d", t.name(), t.handle, unit/per)

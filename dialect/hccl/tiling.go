@@ -17,20 +17,20 @@ const (
 	maxName = 128 // bytes of a name or an algorithm string that a setter takes
 )
 
-// What setters return.
+// The results of setters.
 const (
 	settingTaken   = 0
 	settingRefused = 1
 )
 
 // CcTiling holds the settings for the tasks of one operation: host programs make it, and kernels
-// choose it with SetCcTilingV2. Setters return 0, or 1 where they change nothing; why is in
-// Diagnostics.
+// choose it with SetCcTilingV2. Setters return 0, or 1 if they refuse; Diagnostics has the
+// reason.
 type CcTiling struct {
 	group     string
 	op        OpType
 	config    string
-	parsed    AlgConfig // of one in a Tiling
+	parsed    AlgConfig // of a CcTiling in a Tiling
 	reduce    ReduceOp
 	reduceSet bool
 	stepSize  uint8
@@ -68,8 +68,7 @@ func (c *CcTiling) SetOpType(op OpType) int {
 	return settingTaken
 }
 
-// SetAlgConfig sets the algorithm string. What it says is looked at when the tiling is added
-// to a Tiling.
+// SetAlgConfig sets the algorithm string. It is parsed when the tiling is added to a Tiling.
 func (c *CcTiling) SetAlgConfig(s string) int {
 	if len(s) > maxName {
 		return c.refuse("SetAlgConfig", BadAlgorithm, fmt.Sprintf("the algorithm string %s is too long", quoted(s)),
@@ -79,8 +78,8 @@ func (c *CcTiling) SetAlgConfig(s string) int {
 	return settingTaken
 }
 
-// SetReduceType sets the reduction. Tasks have it, too: one that combines by another operation is
-// refused. A tiling that says nothing is for all.
+// SetReduceType sets the reduction. A task with another reduction is refused. A tiling without one
+// is for all reductions.
 func (c *CcTiling) SetReduceType(op ReduceOp) int {
 	if !op.Supported() {
 		return c.refuse("SetReduceType", BadOp, fmt.Sprintf("tasks do not combine by %v", op),
@@ -131,7 +130,7 @@ func numbered[T interface {
 	return s
 }
 
-// Diagnostics is why setters refused.
+// Diagnostics returns why setters refused.
 func (c *CcTiling) Diagnostics() []Diagnostic { return c.misuse.Diagnostics }
 
 // GroupName is the group of the tasks.
@@ -144,10 +143,10 @@ func (c *CcTiling) OpType() OpType { return c.op }
 // another one.
 func (c *CcTiling) AlgConfig() AlgConfig { return c.parsed }
 
-// ReduceType is what contributions are combined by; ok is false where nothing was set.
+// ReduceType returns the reduction; ok is false if none was set.
 func (c *CcTiling) ReduceType() (op ReduceOp, ok bool) { return c.reduce, c.reduceSet }
 
-// StepSize is how many steps one Commit releases, 0 for all of a turn.
+// StepSize returns how many steps one Commit releases, 0 for all of a turn.
 func (c *CcTiling) StepSize() int { return int(c.stepSize) }
 
 // CommunicationOff reports whether tasks move nothing.
@@ -182,7 +181,7 @@ type Tiling struct {
 	misuse  Misuse
 }
 
-// NewTiling is a tiling with nothing in it.
+// NewTiling returns an empty tiling.
 func NewTiling() *Tiling { return &Tiling{} }
 
 // AddInit makes the init tiling, which comes before every cc tiling. It returns 0, or 1 where
@@ -196,9 +195,9 @@ func (t *Tiling) AddInit() int {
 	return settingTaken
 }
 
-// AddCc appends a cc tiling as it is now: it may be changed and added again. It returns the
-// offset and 0, or -1 and 1 where it adds nothing; why is in Diagnostics, and what setters
-// of c had refused.
+// AddCc appends a copy of a cc tiling, which may be changed and added again. It returns the offset
+// and 0. If it refuses, it returns -1 and 1, and Diagnostics has the reason and those of the
+// setters of c.
 func (t *Tiling) AddCc(c *CcTiling) (offset, status int) {
 	switch {
 	case c == nil:
@@ -222,7 +221,7 @@ func (t *Tiling) AddCc(c *CcTiling) (offset, status int) {
 	return t.offset(len(t.cc) - 1), settingTaken
 }
 
-// clone is a tiling that stays as it is; nil for none.
+// clone returns a copy of a tiling; nil for none.
 func (t *Tiling) clone() *Tiling {
 	if t == nil {
 		return nil
@@ -245,7 +244,7 @@ func (t *Tiling) At(offset int) (*CcTiling, bool) {
 	return &own, true
 }
 
-// Offsets is where cc tilings lie.
+// Offsets returns the offsets of cc tilings.
 func (t *Tiling) Offsets() []int {
 	var all []int
 	for i := range t.cc {
@@ -264,8 +263,8 @@ func (t *Tiling) Bytes() int {
 	return t.offset(len(t.cc))
 }
 
-// Diagnostics is why something was refused.
+// Diagnostics returns why calls were refused.
 func (t *Tiling) Diagnostics() []Diagnostic { return t.misuse.Diagnostics }
 
-// Err is a *Misuse with what was refused, nil if nothing was.
+// Err returns a *Misuse with the refused calls, nil if there are none.
 func (t *Tiling) Err() error { return t.misuse.err() }

@@ -11,20 +11,20 @@ import (
 	"kernbench/tl"
 )
 
-// Backend is the one backend there is.
+// Backend is the only backend.
 const Backend = "ahbm"
 
-// UnknownBackend is a process group of a kind that does not exist here.
+// UnknownBackend is the error for a process group with another backend.
 type UnknownBackend struct{ Name string }
 
 func (e *UnknownBackend) Error() string {
 	return fmt.Sprintf("InitProcessGroup(%q): unknown backend; known: %s", e.Name, Backend)
 }
 
-// ErrNoGroup is a collective before InitProcessGroup.
+// ErrNoGroup is the error of a collective before InitProcessGroup.
 var ErrNoGroup = errors.New("no process group: call InitProcessGroup(\"" + Backend + "\") first")
 
-// Dist is torch.distributed as one host program sees it.
+// Dist is the module torch.distributed of one host program.
 type Dist struct {
 	dev       *device.Context
 	algorithm string
@@ -32,13 +32,13 @@ type Dist struct {
 	spawning  bool
 }
 
-// New makes the module for a program on dev. Collectives run by the algorithm of that
-// name; "" is ccl.yaml's default.
+// New makes the module for a program on dev. Collectives use the algorithm of that
+// name; "" is the default of ccl.yaml.
 func New(dev *device.Context, algorithm string) *Dist {
 	return &Dist{dev: dev, algorithm: algorithm}
 }
 
-// InitProcessGroup opens the default process group and makes its algorithm ready.
+// InitProcessGroup opens the default process group and prepares its algorithm.
 func (d *Dist) InitProcessGroup(backend string) error {
 	if backend != Backend {
 		return &UnknownBackend{backend}
@@ -98,7 +98,7 @@ func (d *Dist) Barrier(ctx context.Context) error {
 	return d.only("Barrier", ctx.Err)
 }
 
-// only does what makes sense when there is one worker.
+// only performs a call, or returns an error if there is a worker on each SIP.
 func (d *Dist) only(what string, do func() error) error {
 	switch {
 	case d.plan == nil:

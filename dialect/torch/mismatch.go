@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Called is what one worker called, and where.
+// Called is the call of one worker, and its place.
 type Called struct {
 	Rank int
 	What string // AllReduce(sum, 1 × 32 f16)

@@ -37,7 +37,7 @@ func (d *Dist) Spawn(ctx context.Context, worker func(ctx context.Context, w *Wo
 	return s.run(ctx)
 }
 
-// scheduler runs the workers in turn and performs what they all wait for.
+// scheduler runs the workers in turn and performs the collective for which they all wait.
 type scheduler struct {
 	dist    *Dist
 	workers []*Worker
@@ -45,8 +45,8 @@ type scheduler struct {
 	cancel  []func()
 }
 
-// add makes the coroutine of a worker. A panic stays in it and becomes its failure: an
-// iterator would hand on the panic without its stack.
+// add makes the coroutine of a worker. A panic becomes its failure: an iterator would
+// pass on the panic without its stack.
 func (s *scheduler) add(ctx context.Context, rank int, worker func(ctx context.Context, w *Worker) error) {
 	w := &Worker{dist: s.dist, rank: rank, device: rank}
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {
@@ -64,8 +64,7 @@ func (s *scheduler) add(ctx context.Context, rank int, worker func(ctx context.C
 	s.cancel = append(s.cancel, stop)
 }
 
-// stop ends the coroutines that still wait. What they do on their way out cannot change
-// the outcome.
+// stop ends the coroutines that still wait. Their deferred functions cannot change the outcome.
 func (s *scheduler) stop() {
 	for _, stop := range s.cancel {
 		stop()
@@ -110,7 +109,7 @@ func (s *scheduler) step(w *Worker, resume func() (struct{}, bool)) error {
 	return w.failure
 }
 
-// perform does what all workers wait for, if it is the same thing.
+// perform performs the collective for which all workers wait, if it is the same one.
 func (s *scheduler) perform(ctx context.Context) error {
 	if err := s.agree(); err != nil {
 		return err

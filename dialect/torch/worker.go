@@ -11,8 +11,7 @@ import (
 	"kernbench/tl"
 )
 
-// ErrAborted is what a collective returns on a worker that is being stopped because
-// another one failed.
+// ErrAborted is returned by a collective on a worker that is stopped because another one failed.
 var ErrAborted = errors.New("stopped, because another worker failed")
 
 // Worker is one rank's view of the process group.
@@ -23,7 +22,7 @@ type Worker struct {
 
 	yield   func(struct{}) bool // nil when it is the only one
 	stopped bool
-	pending *request // what it waits for
+	pending *request // the request for which it waits
 	answer  error
 	done    bool
 	failure error
@@ -49,8 +48,8 @@ func (w *Worker) GetBackend() string { return w.dist.GetBackend() }
 // Dist is the process group's module.
 func (w *Worker) Dist() *Dist { return w.dist }
 
-// AllReduce combines what all ranks bring and leaves the result in its place. A worker for all
-// brings one tensor per SIP. The worker of a SIP brings its one tensor, and element i becomes the
+// AllReduce combines the contributions of all ranks and leaves the result in their place. A single
+// worker has one tensor per SIP. The worker of a SIP has one tensor, and element i becomes the
 // combination of element i over the SIPs.
 func (w *Worker) AllReduce(ctx context.Context, tensors []*device.Tensor, op tl.ReduceOp) error {
 	if w.yield == nil {

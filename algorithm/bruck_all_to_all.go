@@ -16,7 +16,7 @@ import (
 // blocks. Messages are assembled, and arrive, in staging memory.
 func bruckAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	m := brought(a, n) / n
+	m := inputElems(a, n) / n
 	rest := staging(c, a, bruckBlocks(n)*m)
 	area := func(blocks int) tl.Ref { // the next so many blocks of the staging memory
 		r := rest.Slice(0, blocks*m)

@@ -19,14 +19,14 @@ import (
 	"kernbench/topology"
 )
 
-// slotBytes is the size of a ring slot in these tests: small, so that counts beyond it
-// stay cheap.
+// slotBytes is the size of a ring slot in these tests. It is small, so that messages of several
+// slots stay cheap.
 const slotBytes = 512
 
 var worlds = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 32}
 
-// counts are element counts that do not divide, are fewer than the ranks, fill a slot or
-// several. Where each rank gets a block, they are those of a block.
+// counts returns element counts: none, fewer than the ranks, not divisible by them, and more than
+// fill a slot. If the collective works on blocks, the counts are those of a block, times the ranks.
 func counts(t *testing.T, a *algorithm.Algorithm, world int, typ dtype.Type) []int {
 	co, err := collective.Lookup(a.Collective)
 	if err != nil {
@@ -41,7 +41,8 @@ func counts(t *testing.T, a *algorithm.Algorithm, world int, typ dtype.Type) []i
 	return ns
 }
 
-// grids lists the shapes of a world of ranks that a topology has.
+// grids lists the grid shapes of a topology for world ranks. A topology without a grid has one
+// empty shape.
 func grids(t *testing.T, name string, world int) []topology.Grid {
 	top, err := topology.Lookup(name)
 	if err != nil {
@@ -59,15 +60,15 @@ func grids(t *testing.T, name string, world int) []topology.Grid {
 	return gs
 }
 
-// someGrid is the shape in the middle of them, or none.
+// someGrid returns the middle one of grids.
 func someGrid(t *testing.T, a *algorithm.Algorithm, world int) topology.Grid {
 	t.Helper()
 	gs := grids(t, a.Topology, world)
 	return gs[len(gs)/2]
 }
 
-// inputs are small numbers without exact partners, so that a lost or doubled contribution changes a
-// sum. Integers are small enough to be exact in every type.
+// inputs returns small random numbers, so that a lost or doubled contribution changes a sum.
+// Integers are small enough to be exact in every type.
 func inputs(world, n int, t dtype.Type, op tl.ReduceOp) [][]float64 {
 	rng := rand.New(rand.NewPCG(uint64(world), uint64(n)))
 	in := make([][]float64, world)
@@ -87,7 +88,7 @@ func inputs(world, n int, t dtype.Type, op tl.ReduceOp) [][]float64 {
 	return in
 }
 
-// ops lists the operations that an algorithm can be asked for.
+// ops lists the reductions that an algorithm is tested with.
 func ops(t *testing.T, a *algorithm.Algorithm) []tl.ReduceOp {
 	co, err := collective.Lookup(a.Collective)
 	if err != nil {
@@ -104,15 +105,15 @@ type run struct {
 	size
 	typ   dtype.Type
 	op    tl.ReduceOp
-	args  []int // numbers of the launch; nil: those that the row makes
-	cube  int   // ranks that share one; 0: all
-	chunk int64 // bytes of a pipeline's pieces; 0: as it finds best
-	slots int   // of each ring; 0: two
+	args  []int // launch arguments; nil: KernelArgs of the algorithm
+	cube  int   // ranks per cube; 0: all
+	chunk int64 // bytes of a pipeline's pieces; 0: the algorithm's default
+	slots int   // slots per ring; 0: two
 	apart bool  // results do not replace contributions
 	seed  uint64
 }
 
-// call is what is asked of the collective.
+// call returns the call of the collective that the run makes.
 func (x *run) call(co *collective.Collective, args []int) collective.Call {
 	c := collective.Call{World: x.world, Elems: x.n, Type: x.typ, Op: x.op}
 	if co.Rooted {
@@ -121,7 +122,7 @@ func (x *run) call(co *collective.Collective, args []int) collective.Call {
 	return c
 }
 
-// judge runs an algorithm and asks what its collective means of the result.
+// judge runs an algorithm and verifies its result.
 func judge(a *algorithm.Algorithm, x run) (*verify.Verdict, error) {
 	co, err := collective.Lookup(a.Collective)
 	if err != nil {
@@ -164,7 +165,7 @@ func judge(a *algorithm.Algorithm, x run) (*verify.Verdict, error) {
 	return verify.Check(in)
 }
 
-// outElems are the elements that each rank ends with.
+// outElems returns the number of result elements of each rank.
 func outElems(co *collective.Collective, c collective.Call) []int {
 	ns := make([]int, c.World)
 	for r := range ns {
@@ -173,9 +174,9 @@ func outElems(co *collective.Collective, c collective.Call) []int {
 	return ns
 }
 
-// places are where results of a run may be. They are in the place of the contributions, which is
-// all that some kernels on rings support, or out of place.
-func places(t *testing.T, a *algorithm.Algorithm, x run) (apart []bool) {
+// placements returns the values of run.apart to test. Some kernels on rings support results in
+// place only.
+func placements(t *testing.T, a *algorithm.Algorithm, x run) []bool {
 	if a.Window == nil && (a.Collective == "all_reduce" || a.Collective == "shift") {
 		return []bool{false}
 	}
@@ -194,7 +195,7 @@ func check(t *testing.T, a *algorithm.Algorithm, x run) {
 	if a.Refuses(collective.Call{World: x.world, Elems: x.n, Type: x.typ, Op: x.op}) != nil {
 		return
 	}
-	for _, x.apart = range places(t, a, x) {
+	for _, x.apart = range placements(t, a, x) {
 		v, err := judge(a, x)
 		if err != nil {
 			t.Fatal(err)
@@ -216,8 +217,8 @@ func TestConformanceSizes(t *testing.T) {
 	}
 }
 
-// Every executor runs the library, as far as its capabilities allow; those that come with
-// kernbench have all that it needs.
+// Every executor runs the algorithms that its capabilities allow. The executors of kernbench run
+// all of them.
 func TestConformanceOnExecutors(t *testing.T) {
 	if len(exec.All()) < 2 {
 		t.Fatalf("only %q are registered", exec.Names())
@@ -226,14 +227,14 @@ func TestConformanceOnExecutors(t *testing.T) {
 		t.Run(x.Name, func(t *testing.T) {
 			c := conformance.Run(t, x, exhaustive.On())
 			if least := 5 * len(algorithm.All()); c.Ran < least || len(c.Skipped) > 0 {
-				t.Errorf("%d cases ran and %v were skipped; at least %d, and none", c.Ran, c.Skipped, least)
+				t.Errorf("%d cases ran and %v were skipped, want at least %d cases and none skipped", c.Ran, c.Skipped, least)
 			}
 		})
 	}
 }
 
-// Types and operations by pairs: every type meets every operation, with sizes that go
-// through the lists beside them. With -exhaustive, every size too.
+// Every type is tested with every reduction. Each pair takes the next world, count and grid of the
+// lists. With -exhaustive each pair is tested at every size.
 func TestConformanceTypesAndOps(t *testing.T) {
 	for _, a := range algorithm.All() {
 		t.Run(a.Name, func(t *testing.T) {
@@ -253,7 +254,7 @@ func TestConformanceTypesAndOps(t *testing.T) {
 	}
 }
 
-// size is one shape of a run.
+// size is the number of ranks and elements of a run, and its grid.
 type size struct {
 	world, n int
 	grid     topology.Grid
@@ -279,15 +280,15 @@ func allSizes(t *testing.T, a *algorithm.Algorithm, typ dtype.Type) []size {
 	return all
 }
 
-// someSizes lists the small worlds with every count, on every grid, or all sizes. Larger worlds
-// come with the types and operations.
+// someSizes lists every count on every grid of some small worlds, or with -exhaustive all sizes.
+// TestConformanceTypesAndOps covers larger worlds.
 func someSizes(t *testing.T, a *algorithm.Algorithm, typ dtype.Type) []size {
 	return slices.DeleteFunc(allSizes(t, a, typ), func(s size) bool {
 		return !exhaustive.On() && !slices.Contains([]int{1, 2, 3, 5, 8}, s.world)
 	})
 }
 
-// sizes is the k-th sample of all sizes, or all.
+// sizes returns the k-th sample of all sizes, or with -exhaustive all sizes.
 func sizes(t *testing.T, a *algorithm.Algorithm, typ dtype.Type, k int) []size {
 	if exhaustive.On() {
 		return allSizes(t, a, typ)

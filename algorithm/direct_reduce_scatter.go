@@ -6,8 +6,9 @@ import (
 	"kernbench/tl"
 )
 
-// directReduceScatter lets every rank load its chunk of all vectors and combine it. In place a
-// result lies where others still have to load: there it waits in a window for all to be done.
+// directReduceScatter is a kernel in which every rank loads its chunk of all vectors and combines
+// them. If results replace inputs, peers may still have to load the input. So the result stays in
+// the window until all ranks have loaded.
 func directReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	from := places{n, func(r int) tl.Ref { return a.InBlock(r, n, me) }}
@@ -17,12 +18,12 @@ func directReduceScatter(c *tl.Context, a tl.Args) {
 		return
 	}
 	data, _ := scratch(c, a, out.Len())
-	kept := c.Local(data)
-	direct(c, a, tileToSelf, listed(carry{from, one(kept)}))
-	move(c, out, kept)
+	staged := c.Local(data)
+	direct(c, a, tileToSelf, listed(carry{from, one(staged)}))
+	move(c, out, staged)
 }
 
-// DirectReduceScatter pulls.
+// DirectReduceScatter reads from peers instead of writing to them.
 var DirectReduceScatter = Register(Algorithm{
 	Name:       "direct_reduce_scatter",
 	Summary:    "each rank loads its chunk of all vectors and combines it",

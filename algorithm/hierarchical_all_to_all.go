@@ -19,7 +19,7 @@ func hierarchicalAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	places := innermost(levelWidths(c, a))
 	cubes, cube, place := n/places, me/places, me%places
-	data, signals := scratch(c, a, 2*brought(a, n))
+	data, signals := scratch(c, a, 2*inputElems(a, n))
 	fromCube, fromAll := data.Chunk(2, 0), data.Chunk(2, 1)
 	given, crossed, use := row(c, signals, 0), row(c, signals, 1), a.Use(0)
 

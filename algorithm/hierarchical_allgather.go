@@ -18,7 +18,7 @@ func hierarchicalAllGather(c *tl.Context, a tl.Args) {
 	o := levelOrderOf(levelWidths(c, a), n, func(int) int { return a.NElem })
 	move(c, c.Local(o.block(data, me)), a.Shard(me))
 
-	teams := levelTeams(c, a, signals, func(first, count int) tl.Sym { return o.stretch(data, first, count) })
+	teams := levelTeams(c, a, signals, func(first, count int) tl.Sym { return o.blockRange(data, first, count) })
 	for i := range teams {
 		g := teams[len(teams)-1-i]
 		g.meet(g.up)

@@ -33,9 +33,9 @@ func hierarchicalDirectAllReduce(c *tl.Context, a tl.Args) {
 }
 
 // levelTeams returns the groups of this rank, innermost first: one for each level with more than
-// one member. The data has one chunk per rank, and stretch returns a range of count chunks. A
+// one member. The data has one chunk per rank, and blockRange returns a range of count chunks. A
 // level divides the chunks for which this rank is responsible after the level below.
-func levelTeams(c *tl.Context, a tl.Args, signals tl.Signal, stretch func(first, count int) tl.Sym) []levelTeam {
+func levelTeams(c *tl.Context, a tl.Args, signals tl.Signal, blockRange func(first, count int) tl.Sym) []levelTeam {
 	var teams []levelTeam
 	me, use := c.Rank(), a.Use(0)
 	first, count, stride, word := 0, c.WorldSize(), 1, 0
@@ -46,7 +46,7 @@ func levelTeams(c *tl.Context, a tl.Args, signals tl.Signal, stretch func(first,
 		place, lo, each := me/stride%n, first, count/n
 		teams = append(teams, levelTeam{
 			c: c, first: me - place*stride, stride: stride, n: n, me: place,
-			chunk: func(i int) tl.Sym { return stretch(lo+i*each, each) },
+			chunk: func(i int) tl.Sym { return blockRange(lo+i*each, each) },
 			up:    row(c, signals, 0).At(word), back: row(c, signals, 1).At(word), use: use,
 		})
 		first, count, stride, word = lo+place*each, each, stride*n, word+n

@@ -34,12 +34,12 @@ func (o levelOrder) place(rank, world int) int {
 	return p
 }
 
-// stretch is so many blocks, from the one at a place on, in memory that holds all.
-func (o levelOrder) stretch(all tl.Sym, first, count int) tl.Sym {
+// blockRange returns count blocks of the memory all, from index first on.
+func (o levelOrder) blockRange(all tl.Sym, first, count int) tl.Sym {
 	return all.Slice(o.start[first], o.start[first+count]-o.start[first])
 }
 
 // block is the block of a rank.
 func (o levelOrder) block(all tl.Sym, rank int) tl.Sym {
-	return o.stretch(all, o.place(rank, len(o.start)-1), 1)
+	return o.blockRange(all, o.place(rank, len(o.start)-1), 1)
 }

@@ -9,13 +9,13 @@ func meshReduceScatter(c *tl.Context, a tl.Args) {
 	g, n, me := meshOf(c, a), c.WorldSize(), c.Rank()
 	v, sums := bringBlocks(c, a)
 	if g.h > 1 {
-		reduceLine(g.column(), func(y int) tl.Ref { return stretch(a, v, n, y*g.w, g.w) }, func(i int, sum tl.Tensor) {
-			c.Store(strip(stretch(a, sums, n, g.y*g.w, g.w), i), sum)
+		reduceLine(g.column(), func(y int) tl.Ref { return blockRange(a, v, n, y*g.w, g.w) }, func(i int, sum tl.Tensor) {
+			c.Store(strip(blockRange(a, sums, n, g.y*g.w, g.w), i), sum)
 		})
 		v = sums
 	}
 	out := a.Out(me, packed(a, n, me).N)
-	reduceLine(g.row(), g.inRow(func(rank int) tl.Ref { return stretch(a, v, n, rank, 1) }), func(i int, sum tl.Tensor) {
+	reduceLine(g.row(), g.inRow(func(rank int) tl.Ref { return blockRange(a, v, n, rank, 1) }), func(i int, sum tl.Tensor) {
 		c.Store(strip(out, i), c.Finish(a.Op, sum, n))
 	})
 }

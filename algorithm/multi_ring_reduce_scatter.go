@@ -35,7 +35,7 @@ func multiRingReduceScatter(c *tl.Context, a tl.Args) {
 // own column for the last two quarters.
 func (t torus) sums(c *tl.Context, a tl.Args) func(q, i int) tl.Ref {
 	n := c.WorldSize()
-	size := quarterOf(brought(a, n), n)
+	size := quarterOf(inputElems(a, n), n)
 	stage := staging(c, a, 2*(t.w+t.h)*size)
 	return func(q, i int) tl.Ref {
 		rank, slot := t.y*t.w+i, 2*i+q

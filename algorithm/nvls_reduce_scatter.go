@@ -9,9 +9,9 @@ import (
 // nvlsReduceScatter lets the switch combine what each rank loads of its own block.
 func nvlsReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	data, signals := scratch(c, a, brought(a, n))
+	data, signals := scratch(c, a, inputElems(a, n))
 	r := &rounds{c: c, a: a, row: row(c, signals, 0)}
-	pieces := nvlsPieces(int64(brought(a, n)) * int64(a.DType.Size()))
+	pieces := nvlsPieces(int64(inputElems(a, n)) * int64(a.DType.Size()))
 	block := func(j int) tl.Sym {
 		b := packed(a, n, j)
 		return data.Slice(b.Lo, b.N)

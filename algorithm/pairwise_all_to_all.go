@@ -11,7 +11,7 @@ import (
 // time. Blocks are copied out at the end, when they may overwrite the contribution.
 func pairwiseAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	data, signals := scratch(c, a, brought(a, n))
+	data, signals := scratch(c, a, inputElems(a, n))
 	came, use := row(c, signals, 0), a.Use(0)
 	slot := data.Chunk(n, me)
 

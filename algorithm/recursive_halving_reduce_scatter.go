@@ -14,7 +14,7 @@ func recursiveHalvingReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	at := func(chunk int) int { // where a chunk begins, in elements
 		if chunk == n {
-			return brought(a, n)
+			return inputElems(a, n)
 		}
 		return packed(a, n, chunk).Lo
 	}

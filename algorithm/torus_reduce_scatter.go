@@ -16,32 +16,32 @@ func torusReduceScatter(c *tl.Context, a tl.Args) {
 	v, sums := bringBlocks(c, a)
 	if t.h > 1 {
 		reduceRound(a.Op, func(_ *circle, i int, sum tl.Tensor) {
-			c.Store(strip(stretch(a, sums, n, t.y*t.w, t.w), i), sum)
-		}, t.circle(tl.South, func(y int) tl.Ref { return stretch(a, v, n, y*t.w, t.w) }))
+			c.Store(strip(blockRange(a, sums, n, t.y*t.w, t.w), i), sum)
+		}, t.circle(tl.South, func(y int) tl.Ref { return blockRange(a, v, n, y*t.w, t.w) }))
 		v = sums
 	}
 	out := a.Out(me, packed(a, n, me).N)
 	reduceRound(a.Op, func(_ *circle, i int, sum tl.Tensor) {
 		c.Store(strip(out, i), c.Finish(a.Op, sum, n))
-	}, t.circle(tl.East, t.inRow(func(rank int) tl.Ref { return stretch(a, v, n, rank, 1) })))
+	}, t.circle(tl.East, t.inRow(func(rank int) tl.Ref { return blockRange(a, v, n, rank, 1) })))
 }
 
 // bringBlocks is the vector that a rank brings, with its blocks one after the other, and staging
 // memory with as many places. They are the same where the blocks had to be brought together.
 func bringBlocks(c *tl.Context, a tl.Args) (v, stage tl.Ref) {
 	n := c.WorldSize()
-	stage = staging(c, a, brought(a, n))
+	stage = staging(c, a, inputElems(a, n))
 	if a.InBlocks == nil {
 		return a.Shard(c.Rank()), stage
 	}
 	for j := range n {
-		move(c, stretch(a, stage, n, j, 1), a.InBlock(c.Rank(), n, j))
+		move(c, blockRange(a, stage, n, j, 1), a.InBlock(c.Rank(), n, j))
 	}
 	return stage, stage
 }
 
-// stretch is so many of n blocks that lie one after the other.
-func stretch(a tl.Args, v tl.Ref, n, first, count int) tl.Ref {
+// blockRange returns count of n blocks of v, from block first on.
+func blockRange(a tl.Args, v tl.Ref, n, first, count int) tl.Ref {
 	lo, last := packed(a, n, first).Lo, packed(a, n, first+count-1)
 	return v.Slice(lo, last.Lo+last.N-lo)
 }

@@ -79,8 +79,8 @@ func packed(a tl.Args, n, j int) mem.Chunk {
 	return mem.Chunk{Lo: lo, N: a.InBlocks[j].N}
 }
 
-// brought is the number of elements in all n blocks that a rank brings.
-func brought(a tl.Args, n int) int {
+// inputElems returns the number of elements in all n blocks of a rank's contribution.
+func inputElems(a tl.Args, n int) int {
 	last := packed(a, n, n-1)
 	return last.Lo + last.N
 }

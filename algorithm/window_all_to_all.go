@@ -12,7 +12,7 @@ import (
 // When all have met, every rank has N blocks in its own copy and takes them out.
 func windowAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	data, signals := scratch(c, a, brought(a, n))
+	data, signals := scratch(c, a, inputElems(a, n))
 	slot := data.Chunk(n, me)
 
 	move(c, c.Local(slot), a.InBlock(me, n, me))

@@ -11,7 +11,7 @@ import (
 // Ranks begin with their own copy, so that each adds in another order.
 func windowReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	data, signals := scratch(c, a, brought(a, n))
+	data, signals := scratch(c, a, inputElems(a, n))
 	own := packed(a, n, me)
 	mine := data.Slice(own.Lo, own.N)
 

@@ -39,7 +39,7 @@ func ofVector(c *tl.Context, a tl.Args) *ring {
 // ofBlocks is a ring on the blocks that every rank brings, all of them staged.
 func ofBlocks(c *tl.Context, a tl.Args) *ring {
 	n := c.WorldSize()
-	r := newRing(c, a, brought(a, n), func(data tl.Sym, k int) tl.Sym {
+	r := newRing(c, a, inputElems(a, n), func(data tl.Sym, k int) tl.Sym {
 		b := packed(a, n, k)
 		return data.Slice(b.Lo, b.N)
 	})

@@ -348,7 +348,7 @@ func TestWindowTraffic(t *testing.T) {
 					t.Errorf("traffic (-want +got):\n%s", d)
 				}
 				if last := want[world-1]; k < len(tt.known) && (last.Remote() != tt.known[k][0] || total != tt.known[k][1]) {
-					t.Errorf("%d bytes per rank, %d notifications; known are %v", last.Remote(), total, tt.known[k])
+					t.Errorf("%d bytes per rank, %d notifications, want %v", last.Remote(), total, tt.known[k])
 				}
 			})
 		}

@@ -120,7 +120,7 @@ func (a *app) judgePrograms(ctx context.Context, names []string, o frontend.Opti
 		if format == "json" {
 			to = a.err
 		}
-		fmt.Fprintf(to, "skipped, of no known format: %s\n", skipped(others))
+		fmt.Fprintf(to, "skipped, format unknown: %s\n", skipped(others))
 	}
 	if err := ctx.Err(); err != nil {
 		return interrupted(ctx, err)

@@ -36,7 +36,7 @@ default is the last run.
   kernbench results query "SELECT algorithm, min(time_ps) FROM point WHERE size = 4096 GROUP BY algorithm"`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return unknownWord("question", args[0], verbs(cmd))
+				return unknownWord("results command", args[0], verbs(cmd))
 			}
 			return nil
 		},
@@ -134,7 +134,11 @@ func oneOf(words []string) string {
 func runs(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if n := len(args); n < least || n > most {
-			return fmt.Errorf("kernbench results %s: got %d arguments", cmd.Use, n)
+			want := strconv.Itoa(least)
+			if most > least {
+				want = fmt.Sprintf("%d to %d", least, most)
+			}
+			return fmt.Errorf("results %s: found %d arguments, want %s", cmd.Use, n, want)
 		}
 		return nil
 	}

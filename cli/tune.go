@@ -152,14 +152,18 @@ func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string
 		return err
 	}
 	defer pageFile.discard()
-	st, err := store.Open(db)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
+	var st *store.Store
+	defer func() {
+		if st != nil {
+			err = errors.Join(err, st.Close())
+		}
+	}()
 	bar := newProgress(a.err)
 	spec.Progress = bar.report
-	t, err := tune.Run(ctx, spec, st)
+	t, err := tune.Run(ctx, spec, func() (_ *store.Store, err error) {
+		st, err = store.Open(db)
+		return st, err
+	})
 	bar.done()
 	if t != nil {
 		if err == nil && spec.ForAuto {

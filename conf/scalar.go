@@ -167,6 +167,9 @@ func (f *field) quantity(n *yaml.Node) (int64, error) {
 		if f.zero != "" || len(text) > 40 { // a number beyond all limits: its digits would not help
 			return 0, fmt.Errorf("found %s; %s is expected", clip(f.show(n)), f.expected())
 		}
+		if text != n.Value && text[0] == '-' { // n has no unit, so the error must not quote one
+			return 0, fmt.Errorf("found %s; it must not be negative", n.Value)
+		}
 		return 0, err // with the value found and the expected ones
 	}
 	return x, nil

@@ -39,7 +39,7 @@ func ParsePlacement(s string) (Placement, error) {
 			return Placement(i), nil
 		}
 	}
-	return 0, fmt.Errorf("%w: unknown placement %q: known are %s", ErrPolicy, s, strings.Join(placementNames[:], ", "))
+	return 0, fmt.Errorf("%w: unknown placement %q: want one of %s", ErrPolicy, s, strings.Join(placementNames[:], ", "))
 }
 
 // DPPolicy places a matrix within one SIP: first over cubes, then each cube's part over its PEs.

@@ -55,7 +55,7 @@ func TestCheckEntries(t *testing.T) {
 		{"two mistakes", "no_entry: {h: 2}\n  ring_allreduce: {topology: zzz}", "ccl.yaml:2:14: algorithms.no_entry.h: " +
 			"w and h are for mesh_2d and torus_2d and two_by; the topology is ring_1d\n" +
 			"ccl.yaml:3:20: algorithms.ring_allreduce.topology: " +
-			`unknown topology "zzz": known are ` + topologies()},
+			`unknown topology "zzz": want one of ` + topologies()},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -171,7 +171,7 @@ func TestParsePolicy(t *testing.T) {
 		{"sip=column_wise", device.DPPolicy{}, "within one SIP; choose the SIP with SetDevice"},
 		{"num_sips=2", device.DPPolicy{}, "within one SIP"},
 		{"pe_index=3", device.DPPolicy{}, "flat PE numbers"},
-		{"pe=diagonal", device.DPPolicy{}, "known are replicate, column_wise, row_wise, tiled"},
+		{"pe=diagonal", device.DPPolicy{}, "want one of replicate, column_wise, row_wise, tiled"},
 		{"num_pes=0", device.DPPolicy{}, "at least 1"},
 		{"pes=2", device.DPPolicy{}, "unknown key"},
 		{"", device.DPPolicy{}, "unknown key"},

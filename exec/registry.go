@@ -130,7 +130,7 @@ func Lookup(name string) (*Row, error) {
 	if advice := Advice(name); advice != "" {
 		return nil, fmt.Errorf("unknown executor %q: %s", name, advice)
 	}
-	return nil, fmt.Errorf("unknown executor %q: known are %s", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("unknown executor %q: want one of %s", name, strings.Join(Names(), ", "))
 }
 
 // platforms are the platforms of PTO's examples. Users of these examples give them as executors.
@@ -192,7 +192,7 @@ func (r *Row) Fidelity(name string) (string, error) {
 		for _, f := range r.Fidelities {
 			known = append(known, f.Name)
 		}
-		return "", fmt.Errorf("unknown fidelity %q: known are %s", name, strings.Join(known, ", "))
+		return "", fmt.Errorf("unknown fidelity %q: want one of %s", name, strings.Join(known, ", "))
 	}
 	return name, nil
 }

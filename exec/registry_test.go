@@ -91,7 +91,7 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Lookup("a3"); err == nil || !strings.Contains(err.Error(), "known are clocked, checked") {
+	if _, err := Lookup("a3"); err == nil || !strings.Contains(err.Error(), "want one of clocked, checked") {
 		t.Errorf("a3: %v", err)
 	}
 }
@@ -122,7 +122,7 @@ func TestDefaultsComeFirst(t *testing.T) {
 	if got := Default(Checking).Name; got != "a" {
 		t.Errorf("the default for checking is %s", got)
 	}
-	if _, err := Lookup("c"); err == nil || err.Error() != `unknown executor "c": known are z, a, b, m` {
+	if _, err := Lookup("c"); err == nil || err.Error() != `unknown executor "c": want one of z, a, b, m` {
 		t.Errorf("Lookup of an unknown name: %v", err)
 	}
 	if r, err := Lookup("m"); err != nil || r.Name != "m" {
@@ -179,7 +179,7 @@ func TestFidelity(t *testing.T) {
 	}{
 		{&r, "", "slot", ""},
 		{&r, "ideal", "ideal", ""},
-		{&r, "flit", "", `unknown fidelity "flit": known are ideal, slot`},
+		{&r, "flit", "", `unknown fidelity "flit": want one of ideal, slot`},
 		{&without, "", "", ""},
 		{&without, "ideal", "", "fidelity ideal: the executor y has no network"},
 	} {

@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -93,9 +94,14 @@ func readFile(name string) ([]byte, error) {
 // Read reads the program. If it returns none, the findings have the reason.
 func (s *Source) Read() (*plan.Program, []plan.Finding) {
 	if s.Dialect == nil {
-		text := "no known format; known are " + known()
+		text := "format unknown, want " + known()
 		if bytes.HasPrefix(s.Files[0].Data, []byte{0xff, 0xfe}) || bytes.HasPrefix(s.Files[0].Data, []byte{0xfe, 0xff}) {
 			text = "found UTF-16 text, want UTF-8"
+		}
+		if data := s.Files[0].Data; bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+			if err := json.Unmarshal(data, new(struct{})); err != nil {
+				text = fmt.Sprintf("found invalid JSON (%v); %s", err, text)
+			}
 		}
 		return nil, []plan.Finding{{Verdict: plan.ParseReject, File: s.Name, Line: 1, Text: text}}
 	}

@@ -7,9 +7,10 @@ import (
 	"kernbench/tl/launch"
 )
 
-// Each runs the kernel of each block of a launch alone, to its end, one after the other. It calls f
-// with each instruction of block i of a group, and stores nothing. An error of f ends it. f must
-// not keep the instruction. Each fails as RecordLaunch does, but for the budget.
+// Each runs the kernels of all blocks of a launch in sequence, and stores nothing. It calls f with
+// each instruction; i is the number of the block in its group. f must not keep the instruction.
+// Each stops at an error of f and returns it. Otherwise it returns the errors of RecordLaunch,
+// except that it has no budget.
 func Each(ctx context.Context, l *launch.Launch, o Options, f func(g *launch.Group, i int, in *tl.Instr) error) error {
 	v := &visitor{checker: checker{guard: guard{opts: o, ctx: ctx}}, f: f}
 	setup := setupOf(l, &v.guard)
@@ -35,7 +36,7 @@ func Each(ctx context.Context, l *launch.Launch, o Options, f func(g *launch.Gro
 	return nil
 }
 
-// visitor is the Core of a kernel whose instructions a function sees.
+// visitor is a Core that checks each instruction and passes it to f.
 type visitor struct {
 	checker
 	group *launch.Group
@@ -43,7 +44,7 @@ type visitor struct {
 	f     func(g *launch.Group, i int, in *tl.Instr) error
 }
 
-// Do checks an instruction and shows it.
+// Do checks an instruction and passes it to f. OpDrop is passed over: it only ends a tensor's use.
 func (v *visitor) Do(in *tl.Instr) {
 	if in.Op == tl.OpDrop {
 		return

@@ -81,7 +81,7 @@ func (s *Store) Run(id int64) (*Run, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: has no runs yet: kernbench tune makes them", s.file)
+		return nil, fmt.Errorf("%s has no runs: kernbench tune adds one", s.file)
 	}
 	return nil, fmt.Errorf("%s: there is no run %d: the runs are %d to %d", s.file, id, all[0].ID, all[len(all)-1].ID)
 }

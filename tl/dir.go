@@ -88,7 +88,7 @@ func ParseDir(s string) (Dir, error) {
 	}
 	userDirs.RLock()
 	defer userDirs.RUnlock()
-	return AnyDir, fmt.Errorf("unknown direction %q: known are E W N S parent child0 child1 dim0..dim15%s", s, userNames(userDirs.names))
+	return AnyDir, fmt.Errorf("unknown direction %q: want one of E W N S parent child0 child1 dim0..dim15%s", s, userNames(userDirs.names))
 }
 
 // namedDir finds a direction without the text of an error: a process registers dozens at its start.

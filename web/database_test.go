@@ -27,7 +27,7 @@ func TestDatabase(t *testing.T) {
 		Algorithms: []string{"ring_allreduce"},
 		Min:        unit.KiB, Max: 2 * unit.KiB, Factor: 2, Best: 1, AllTo: unit.MiB, MeasureTo: unit.MiB,
 		Budget: 1 << 40, Program: "of the test",
-	}, st)
+	}, func() (*store.Store, error) { return st, nil })
 	if cerr := st.Close(); err != nil || cerr != nil {
 		t.Fatal(err, cerr)
 	}

@@ -49,7 +49,7 @@ func LookupSet(name string) (*Set, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return nil, fmt.Errorf("unknown inputs %q: known are %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown inputs %q: want one of %s", name, strings.Join(names, ", "))
 }
 
 // Append extends dst by the first n elements that a rank contributes.

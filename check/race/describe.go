@@ -199,9 +199,9 @@ func (d *Detector) missingEdge(f, e *event) string {
 			spot(s.call, s.line), whom, s.cmp, s.value, d.spot(u), who)
 	}
 	finish := d.finishing(f, int32(whom.PE))
-	if told := d.releasedAfter(f, e.agent); told != nil {
-		finish = d.finishing(f, told.to) // a fence orders nothing across destinations
-		return fmt.Sprintf("%s of %v between %s and %s, which tells %v", finish, who, here, spot(told.call, told.line), whom)
+	if n := d.releasedAfter(f, e.agent); n != nil {
+		finish = d.finishing(f, n.to) // a fence orders nothing across destinations
+		return fmt.Sprintf("%s of %v between %s and %s, which notifies %v", finish, who, here, spot(n.call, n.line), whom)
 	}
 	if f.done != 0 {
 		finish = "" // it is complete, but no agent is notified

@@ -23,7 +23,7 @@ func (d *Detector) prefetch(r *history.Record) {
 	if r.Kind != history.Wait {
 		return
 	}
-	s := d.words.known(r.Word)
+	s := d.words.lookup(r.Word)
 	if s == nil {
 		return
 	}

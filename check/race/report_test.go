@@ -248,7 +248,7 @@ func TestMissing(t *testing.T) {
 			h.line = ""
 			h.wait(1, 0, tl.GE, 1)
 			h.read(1, at(1, 0, 64))
-		}, "and notify at here.go:1, which tells rank 1"},
+		}, "and notify at here.go:1, which notifies rank 1"},
 		{"fence of a put that has finished", func(h *account) {
 			h.put(0, at(1, 0, 64), at(0, 0, 64))
 			h.notify(0, wordOf(1, 0), 1)

@@ -22,7 +22,7 @@ func TestSlots(t *testing.T) {
 				h.credit(1, 3, s)
 			}
 		}, nil},
-		{"used after the credit, then sent", func(h *account) {
+		{"used after the credit, before the slot is sent again", func(h *account) {
 			h.send(0, 3)
 			s := h.recv(1, 3)
 			h.credit(1, 3, s)
@@ -30,7 +30,7 @@ func TestSlots(t *testing.T) {
 			h.send(0, 3)
 			h.send(0, 3)
 		}, []string{"slot store send"}},
-		{"used after the credit, and sent before", func(h *account) {
+		{"used after the credit and after the slot is sent again", func(h *account) {
 			h.send(0, 3)
 			s := h.recv(1, 3)
 			h.credit(1, 3, s)
@@ -38,7 +38,7 @@ func TestSlots(t *testing.T) {
 			h.send(0, 3)
 			h.useSlot(1, 3, s)
 		}, []string{"slot store send"}},
-		{"used after the credit, and slot never used again", func(h *account) {
+		{"used after the credit, but the slot is not sent again", func(h *account) {
 			h.send(0, 3)
 			s := h.recv(1, 3)
 			h.credit(1, 3, s)

@@ -2,36 +2,36 @@ package race
 
 import "kernbench/mem"
 
-// table is a map from the higher bits of addresses. It caches the latest entries, because a rank
-// touches pages of its own and of its peers in turn.
+// table maps the high bits of addresses to entries of type T. It caches entries, because a rank
+// alternates between pages of its own and of its peers.
 type table[T any] struct {
-	all    map[mem.Addr]*T
-	lately []entry[T]
+	all   map[mem.Addr]*T
+	cache []entry[T] // by cacheIndex
 }
 
 type entry[T any] struct {
-	key mem.Addr
-	of  *T // nil: no entry
+	key   mem.Addr
+	value *T // nil: no entry
 }
 
-// lately is the number of cached entries.
-const lately = 1 << 10
+// cacheBits is log2 of the number of cached entries.
+const cacheBits = 10
 
 func newTable[T any]() table[T] {
-	return table[T]{all: map[mem.Addr]*T{}, lately: make([]entry[T], lately)}
+	return table[T]{all: map[mem.Addr]*T{}, cache: make([]entry[T], 1<<cacheBits)}
 }
 
-// clear takes all out.
+// clear removes all entries.
 func (t *table[T]) clear() {
 	clear(t.all)
-	clear(t.lately)
+	clear(t.cache)
 }
 
-// known is the entry of a key, or nil.
-func (t *table[T]) known(key mem.Addr) *T {
-	e := &t.lately[placeOfKey(key)]
-	if e.of != nil && e.key == key {
-		return e.of
+// lookup returns the entry of a key, or nil.
+func (t *table[T]) lookup(key mem.Addr) *T {
+	e := &t.cache[cacheIndex(key)]
+	if e.value != nil && e.key == key {
+		return e.value
 	}
 	p := t.all[key]
 	if p != nil {
@@ -40,15 +40,15 @@ func (t *table[T]) known(key mem.Addr) *T {
 	return p
 }
 
-// placeOfKey is the place of a key among the cached entries. Its higher bits are those of the PE,
-// the lower ones those of the place in its memory.
-func placeOfKey(key mem.Addr) uint64 { return (uint64(key) * 0x9e3779b97f4a7c15) >> 54 }
+// cacheIndex returns the index of a key in the cache. The high bits of a key are the PE, the low
+// bits the offset in its memory. So the key is hashed.
+func cacheIndex(key mem.Addr) uint64 { return (uint64(key) * 0x9e3779b97f4a7c15) >> (64 - cacheBits) }
 
-// at is the entry of a key, a new one if there was none.
+// at returns the entry of a key, and creates it if it is missing.
 func (t *table[T]) at(key mem.Addr) *T {
-	e := &t.lately[placeOfKey(key)]
-	if e.of != nil && e.key == key {
-		return e.of
+	e := &t.cache[cacheIndex(key)]
+	if e.value != nil && e.key == key {
+		return e.value
 	}
 	p := t.all[key]
 	if p == nil {

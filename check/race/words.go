@@ -54,9 +54,9 @@ func (t *words) at(a history.Word) *wordState {
 	return &t.pages.at(a >> wordPageBits)[a>>wordBits&(1<<(wordPageBits-wordBits)-1)]
 }
 
-// known returns the place of a word's state, or nil.
-func (t *words) known(a history.Word) *wordState {
-	p := t.pages.known(a >> wordPageBits)
+// lookup returns the place of a word's state, or nil.
+func (t *words) lookup(a history.Word) *wordState {
+	p := t.pages.lookup(a >> wordPageBits)
 	if p == nil {
 		return nil
 	}

@@ -117,7 +117,7 @@ func reducibleNames() string {
 
 // known returns a hint with the nearest of some words, if any, and all of them.
 func known(word string, words []string) string {
-	all := "known are " + strings.Join(words, ", ")
+	all := "want one of " + strings.Join(words, ", ")
 	if near := conf.Nearest(word, words); near != "" {
 		return fmt.Sprintf("did you mean %q? %s", near, all)
 	}

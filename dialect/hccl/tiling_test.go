@@ -166,7 +166,7 @@ func TestTilingsRefuse(t *testing.T) {
 		{"unknown algorithm", func() (*Tiling,
 			int) {
 			return add(ready(), NewCcTiling("g", OpAllReduce, "AllReduce=level0:tree"))
-		}, BadAlgorithm, "known are doublering, ring, fullmesh"},
+		}, BadAlgorithm, "want one of doublering, ring, fullmesh"},
 		{"algorithm of another operation", func() (*Tiling,
 			int) {
 			return add(ready(), NewCcTiling("g", OpAllReduce, "AllGather=level0:ring"))

@@ -114,7 +114,7 @@ func (d *Dist) allReduce(ctx context.Context, tensors []*device.Tensor, op tl.Re
 		return fmt.Errorf("AllReduce: algorithm %s performs %s, not %s", d.plan.Name, got, want)
 	}
 	if op > tl.Avg {
-		return fmt.Errorf("AllReduce: unknown operation %v: known are %s", op, opNames())
+		return fmt.Errorf("AllReduce: unknown operation %v: want one of %s", op, opNames())
 	}
 	if _, err := d.dev.Perform(ctx, d.plan, op, tensors); err != nil {
 		return fmt.Errorf("AllReduce: %w", err)

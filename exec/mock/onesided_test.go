@@ -13,7 +13,8 @@ import (
 	"kernbench/tl"
 )
 
-// layout is a window of n elements of data, and of words of each type.
+// layout returns a window layout of n elements of data, and three buffers of control words, one of
+// each type.
 func layout(t testing.TB, n, words int) *mem.Layout {
 	t.Helper()
 	l, err := mem.NewLayout(0, []mem.Buffer{
@@ -28,8 +29,8 @@ func layout(t testing.TB, n, words int) *mem.Layout {
 	return l
 }
 
-// one is what a kernel of the tests below works with.
-type one struct {
+// kernelEnv is what the kernels of the tests below use.
+type kernelEnv struct {
 	*tl.Context
 	mine       tl.Ref // its shard of four elements: 1 2 3 4, times 10 for each rank
 	data       tl.Sym // of four elements
@@ -37,21 +38,21 @@ type one struct {
 	next, prev int
 }
 
-// told stores numbers into the rank's shard, from the first element on.
-func (k *one) told(v ...int64) {
+// storeValues stores numbers into the rank's shard, from the first element on.
+func (k *kernelEnv) storeValues(v ...int64) {
 	for i, x := range v {
 		k.Store(k.mine.Slice(i, 1), k.Full(tl.Dims(1), k.mine.DType, float64(x)))
 	}
 }
 
 // oneSided runs a kernel on three ranks, in order and under many schedules.
-func oneSided(t *testing.T, cfg kerneltest.Config, seeds int, kernel func(k *one), want ...[]float64) {
+func oneSided(t *testing.T, cfg kerneltest.Config, seeds int, kernel func(k *kernelEnv), want ...[]float64) {
 	t.Helper()
 	for seed := range seeds {
 		cfg.Seed, cfg.Layout = uint64(seed), layout(t, 4, 4)
 		got := each(t, cfg, func(c *tl.Context, a tl.Args) {
 			w, n := a.Window(0), c.WorldSize()
-			kernel(&one{
+			kernel(&kernelEnv{
 				Context: c, mine: a.Shard(c.Rank()), data: c.Data(w, "data"), flag: c.Signals(w, "flags").At(0),
 				next: (c.Rank() + 1) % n, prev: (c.Rank() + n - 1) % n,
 			})
@@ -63,56 +64,56 @@ func oneSided(t *testing.T, cfg kerneltest.Config, seeds int, kernel func(k *one
 	}
 }
 
-// Programs without races do the same under every schedule.
+// Programs without races have the same result under every schedule.
 func TestOneSided(t *testing.T) {
 	const seeds = 60
-	pushed := [][]float64{{101, 202, 303, 404}, {11, 22, 33, 44}, {110, 220, 330, 440}}
+	sumWithLeft := [][]float64{{101, 202, 303, 404}, {11, 22, 33, 44}, {110, 220, 330, 440}}
 	tests := []struct {
 		name   string
-		kernel func(k *one)
+		kernel func(k *kernelEnv)
 		want   [][]float64
 	}{
-		{"put, fence, notify", func(k *one) {
+		{"put, fence, notify", func(k *kernelEnv) {
 			k.Put(k.data, k.next, k.mine)
 			k.Fence()
 			k.Notify(k.flag, k.next, tl.SignalSet, 1)
 			k.WaitUntil(k.flag, tl.EQ, 1)
 			k.Store(k.mine, k.Add(k.Load(k.mine), k.Load(k.Local(k.data))))
-		}, pushed},
-		{"a put carries its source as it was", func(k *one) {
+		}, sumWithLeft},
+		{"a put carries its source as it was", func(k *kernelEnv) {
 			k.PutSignal(k.data, k.next, k.mine, k.flag, tl.SignalAdd, 1)
 			before := k.Load(k.mine)
 			k.Store(k.mine, k.Full(k.mine.Shape, k.mine.DType, -1))
 			k.WaitUntil(k.flag, tl.GE, 1)
 			k.Store(k.mine, k.Add(before, k.Load(k.Local(k.data))))
-		}, pushed},
-		{"put of a tensor", func(k *one) {
+		}, sumWithLeft},
+		{"put of a tensor", func(k *kernelEnv) {
 			x := k.Load(k.mine)
 			k.PutTensorSignal(k.data, k.next, x, k.flag, tl.SignalSet, 7)
 			k.WaitUntil(k.flag, tl.EQ, 7)
 			k.Store(k.mine, k.Add(x, k.Load(k.Local(k.data))))
-		}, pushed},
-		{"nbi, quiet, notify", func(k *one) {
+		}, sumWithLeft},
+		{"nbi, quiet, notify", func(k *kernelEnv) {
 			k.PutNBI(k.data, k.next, k.mine)
 			k.Quiet()
 			k.Notify(k.flag, k.next, tl.SignalSet, 1)
 			k.WaitUntil(k.flag, tl.NE, 0)
 			k.Store(k.mine, k.Add(k.Load(k.mine), k.Load(k.Local(k.data))))
-		}, pushed},
-		{"nbi with signal", func(k *one) {
+		}, sumWithLeft},
+		{"nbi with signal", func(k *kernelEnv) {
 			k.PutSignalNBI(k.data, k.next, k.mine, k.flag, tl.SignalSet, 1)
 			k.WaitUntil(k.flag, tl.EQ, 1)
 			k.Quiet()
 			k.Store(k.mine, k.Add(k.Load(k.mine), k.Load(k.Local(k.data))))
-		}, pushed},
-		{"store to a neighbour, pipe barrier, notify", func(k *one) {
+		}, sumWithLeft},
+		{"store to a neighbour, pipe barrier, notify", func(k *kernelEnv) {
 			k.Store(k.At(k.data, k.next), k.Load(k.mine))
 			k.PipeBarrier()
 			k.Notify(k.flag, k.next, tl.SignalSet, 1)
 			k.WaitUntil(k.flag, tl.EQ, 1)
 			k.Store(k.mine, k.Add(k.Load(k.mine), k.Load(k.Local(k.data))))
-		}, pushed},
-		{"get", func(k *one) {
+		}, sumWithLeft},
+		{"get", func(k *kernelEnv) {
 			k.Store(k.Local(k.data), k.Load(k.mine))
 			k.PipeBarrier()
 			k.Notify(k.flag, k.next, tl.SignalSet, 1)
@@ -120,8 +121,8 @@ func TestOneSided(t *testing.T) {
 			own := k.Load(k.mine)
 			k.Get(k.mine, k.data, k.prev)
 			k.Store(k.mine, k.Add(own, k.Load(k.mine)))
-		}, pushed},
-		{"get_nbi", func(k *one) {
+		}, sumWithLeft},
+		{"get_nbi", func(k *kernelEnv) {
 			k.Store(k.Local(k.data), k.Load(k.mine))
 			k.PipeBarrier()
 			k.Notify(k.flag, k.next, tl.SignalSet, 1)
@@ -130,14 +131,14 @@ func TestOneSided(t *testing.T) {
 			k.GetNBI(k.mine, k.data, k.prev)
 			k.Quiet()
 			k.Store(k.mine, k.Add(own, k.Load(k.mine)))
-		}, pushed},
-		{"the end of a kernel completes its puts and gets", func(k *one) {
+		}, sumWithLeft},
+		{"the end of a kernel completes its puts and gets", func(k *kernelEnv) {
 			k.Put(k.data, k.Rank(), k.mine)
 			k.Quiet()
 			k.GetNBI(k.mine.Slice(0, 2), k.data.Slice(2, 2), k.Rank())
 			k.PutNBI(k.data.Slice(0, 1), k.Rank(), k.mine.Slice(2, 1))
 		}, [][]float64{{3, 4, 3, 4}, {30, 40, 30, 40}, {300, 400, 300, 400}}},
-		{"updates of all to one", func(k *one) {
+		{"updates of all to one", func(k *kernelEnv) {
 			k.PutCombine(k.data, 0, k.mine, tl.Sum)
 			k.PutTensorCombine(k.data.Slice(0, 1), 0, k.Load(k.mine.Slice(3, 1)), tl.Max)
 			k.Fence()
@@ -147,31 +148,31 @@ func TestOneSided(t *testing.T) {
 				k.Store(k.mine.Slice(1, 3), k.Load(k.Local(k.data.Slice(1, 3))))
 			}
 		}, [][]float64{{1, 222, 333, 444}}},
-		{"a signal without data", func(k *one) {
+		{"a signal without data", func(k *kernelEnv) {
 			k.PutSignal(k.data.Slice(0, 0), k.next, k.mine.Slice(0, 0), k.flag, tl.SignalSet, 5)
 			k.WaitUntil(k.flag, tl.EQ, 5)
-			k.told(k.LoadScalar(k.flag))
+			k.storeValues(k.LoadScalar(k.flag))
 		}, [][]float64{{5, 2, 3, 4}, {5, 20, 30, 40}, {5, 200, 300, 400}}},
-		{"tiles", func(k *one) {
+		{"tiles", func(k *kernelEnv) {
 			d := k.Desc(k.mine, 2, 2, 2, 1) // columns
 			k.StoreTile(d, 0, 0, k.LoadTile(d, 0, 1))
 		}, [][]float64{{2, 2, 4, 4}, {20, 20, 40, 40}, {200, 200, 400, 400}}},
-		{"fetch_add counts each", func(k *one) {
+		{"fetch_add counts each", func(k *kernelEnv) {
 			k.FetchAdd(k.flag, 0, 1)
 			k.FetchAdd(k.flag, 0, 10)
 			if k.Rank() == 0 {
 				k.WaitUntil(k.flag, tl.GE, 33)
-				k.told(k.FetchAdd(k.flag, 0, -33), k.LoadScalar(k.flag))
+				k.storeValues(k.FetchAdd(k.flag, 0, -33), k.LoadScalar(k.flag))
 			}
 		}, [][]float64{{33, 0, 3, 4}}},
-		{"compare_swap", func(k *one) {
+		{"compare_swap", func(k *kernelEnv) {
 			if k.Rank() != 0 {
 				return
 			}
 			f := k.flag.At(2)
-			missed := k.CompareSwap(f, 1, 5, 6)
-			hit := k.CompareSwap(f, 1, 0, 7)
-			k.told(missed, hit, k.FetchAdd(f, 1, 0))
+			failed := k.CompareSwap(f, 1, 5, 6)
+			swapped := k.CompareSwap(f, 1, 0, 7)
+			k.storeValues(failed, swapped, k.FetchAdd(f, 1, 0))
 		}, [][]float64{{0, 0, 7, 4}}},
 	}
 	for _, tt := range tests {
@@ -179,8 +180,9 @@ func TestOneSided(t *testing.T) {
 	}
 }
 
-// What may still be on its way when a barrier of signals alone is over: some schedule shows it.
-func TestEndWithoutQuiet(t *testing.T) {
+// A put_nbi may read its source before or after the source is overwritten. Among the schedules are
+// both orders.
+func TestSourceOfPutNBIOverwritten(t *testing.T) {
 	seen := map[float64]bool{}
 	for seed := range uint64(200) {
 		got := each(t, kerneltest.Config{Layout: layout(t, 4, 1), Seed: seed}, func(c *tl.Context, a tl.Args) {
@@ -200,11 +202,11 @@ func TestEndWithoutQuiet(t *testing.T) {
 		seen[got[1][0]] = true
 	}
 	if !seen[1] || !seen[-1] || len(seen) != 2 {
-		t.Errorf("the source of a put_nbi was read as %v, want 1 and -1 in turn", seen)
+		t.Errorf("the source of a put_nbi was read as %v, want 1 and -1, depending on the schedule", seen)
 	}
 }
 
-// Contributions keep their provenance on their way through windows.
+// Data that pass through a window keep their provenance.
 func TestOneSidedProvenance(t *testing.T) {
 	for seed := range uint64(20) {
 		o, err := kerneltest.Observe(t.Context(), func(c *tl.Context, a tl.Args) {
@@ -227,7 +229,7 @@ func TestOneSidedProvenance(t *testing.T) {
 				t.Fatalf("seed %d: rank %d has %v from %v (%s)", seed, r, run.Kind, run.Contributors(), o.Operation(run.Why))
 			}
 			if m := o.Window.Team.Meeting; m.Base < o.Window.Base+o.Window.Layout.Bytes {
-				t.Fatalf("the meeting place at %#x lies in the window at %#x", m.Base, o.Window.Base)
+				t.Fatalf("the barrier words at %#x begin before the end of the window at %#x", m.Base, o.Window.Base)
 			}
 			if got := o.Window.Words(r)[0]; got != 3 {
 				t.Errorf("the word of rank %d is %d", r, got)
@@ -236,12 +238,12 @@ func TestOneSidedProvenance(t *testing.T) {
 	}
 }
 
-// Traffic counts what crosses, by rank.
+// Traffic counts by rank the bytes that it moves between PEs, and its operations.
 func TestTraffic(t *testing.T) {
 	o, err := kerneltest.Observe(t.Context(), func(c *tl.Context, a tl.Args) {
 		w, mine := a.Window(0), a.Shard(c.Rank())
 		data, flag := c.Data(w, "data"), c.Signals(w, "flags").At(0)
-		c.Put(data, c.Rank(), mine) // stays
+		c.Put(data, c.Rank(), mine) // within the PE: no bytes are counted
 		if c.Rank() == 1 {
 			c.PutSignal(data.Slice(0, 2), 0, mine.Slice(0, 2), flag, tl.SignalSet, 1)
 			c.Get(mine.Slice(0, 3), data.Slice(0, 3), 0)
@@ -263,7 +265,7 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// Results may lie apart from contributions, and be of different lengths.
+// Results may be stored out of place, and may have different lengths.
 func TestOuts(t *testing.T) {
 	in := [][]float64{{1, 2}, {3, 4}}
 	got := kerneltest.Once(t, func(c *tl.Context, a tl.Args) {
@@ -277,7 +279,7 @@ func TestOuts(t *testing.T) {
 	}
 }
 
-// A word holds what its type can, and wraps.
+// A word wraps at the limits of its type.
 func TestWordTypes(t *testing.T) {
 	tests := []struct {
 		part string
@@ -305,7 +307,7 @@ func TestWordTypes(t *testing.T) {
 					return
 				}
 				c.WaitUntil(c.Signals(a.Window(0), "flags").At(0), tl.EQ, 1)
-				c.WaitUntil(s, tt.cmp, tt.want) // holds already: no rank is left to notify
+				c.WaitUntil(s, tt.cmp, tt.want) // the condition holds already
 				if c.LoadScalar(s) != c.FetchAdd(s, 1, 0) {
 					panic("load_scalar and fetch_add differ")
 				}
@@ -325,7 +327,7 @@ func TestWordTypes(t *testing.T) {
 	}
 }
 
-// Each comparison, on each side of the value.
+// Each comparison is tested with a smaller, an equal and a greater word.
 func TestComparisons(t *testing.T) {
 	tests := []struct {
 		cmp  tl.Cmp
@@ -405,7 +407,7 @@ func TestTensorsOfWords(t *testing.T) {
 	}
 }
 
-// Staging memory holds nothing until it is written, other data of a window zeros.
+// Loading staging memory that was not written is a fault. Other data of a window start as zeros.
 func TestStagingMemory(t *testing.T) {
 	l, err := mem.NewLayout(0, []mem.Buffer{
 		{Name: "staging", Parts: []mem.Part{mem.StagingPart("", dtype.F32, 4)}},
@@ -423,10 +425,10 @@ func TestStagingMemory(t *testing.T) {
 			c.Store(a.Shard(c.Rank()), c.Add(c.Load(in), c.Load(zeros)))
 		}, kerneltest.Config{Inputs: [][]float64{{1, 2, 3, 4}}, Layout: l})
 		if !writes && (err == nil || !strings.Contains(err.Error(), "was never written")) {
-			t.Errorf("read at first: %v", err)
+			t.Errorf("load before any write: %v", err)
 		}
 		if writes && (err != nil || !slices.Equal(got[0], []float64{1, 2, 3, 4})) {
-			t.Errorf("read what was written: %v, %v", got, err)
+			t.Errorf("load after a write: %v, %v", got, err)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (x *run) stall() error {
 			})
 		}
 		for _, r := range g.resident {
-			b := r.describe(func() []int { return x.living(r.stream, r) })
+			b := r.describe(func() []int { return x.ranksWithWork(r.stream, r) })
 			b.Of = s.ProgramName(g.GridLaunch, r.program)
 			blocked, programs = append(blocked, b), append(programs, r)
 		}
@@ -41,7 +41,7 @@ func (x *run) stall() error {
 		for i := range e.queues {
 			if tasks := e.queues[i].tasks; len(tasks) > 0 { // the others have not begun
 				t := tasks[0]
-				b := t.rank.describe(func() []int { return x.living(t.stream, t.rank) })
+				b := t.rank.describe(func() []int { return x.ranksWithWork(t.stream, t.rank) })
 				b.Of = t.name()
 				blocked, programs = append(blocked, b), append(programs, t.rank)
 			}
@@ -62,7 +62,7 @@ func (x *run) stall() error {
 // describe returns what a stream waits for outside of its programs.
 func (s *stream) describe() fault.Blocked {
 	op := &s.Ops[s.at]
-	peers := s.run.living(s, nil)
+	peers := s.run.ranksWithWork(s, nil)
 	b := fault.Blocked{Peers: peers}
 	switch op.Kind {
 	case launch.StreamAwait:
@@ -77,9 +77,9 @@ func (s *stream) describe() fault.Blocked {
 	return b
 }
 
-// living returns the ranks, in order, with work left apart from a stream, its programs and their
-// tasks.
-func (x *run) living(s *stream, r *rank) []int {
+// ranksWithWork returns, in order, the ranks of streams with work left, without s and its program
+// or task r.
+func (x *run) ranksWithWork(s *stream, r *rank) []int {
 	var ranks []int
 	for _, o := range x.batch.streams {
 		if o == s && (r == nil || s.grid.left() == 1) {

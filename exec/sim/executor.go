@@ -144,7 +144,7 @@ func (e *Executor) Launch(ctx context.Context, l *launch.Launch) (*launch.Result
 		return nil, err
 	}
 	x.mode = "event-driven: " + why.Events
-	if x.shown, err = e.showClasses(ctx, l); err != nil {
+	if x.shown, err = e.classRanks(ctx, l); err != nil {
 		return nil, err
 	}
 	if !why.Irregular {

@@ -44,22 +44,22 @@ type effect struct {
 	combine bool
 	lines   bool // that carry the word
 	by      dtype.BinaryOp
-	aside   *aside // nil unless the run is traced or its schedule is random
+	info    *callInfo // nil unless the run is traced or its schedule is random
 }
 
-// aside is what only traces and random schedules need of an effect.
-type aside struct {
+// callInfo holds what only traces and random schedules need of an effect.
+type callInfo struct {
 	start unit.Time // of the call
 	flow  uint64    // in the trace
 	late  unit.Time // by which a random schedule delays an arrival; -1: it was delayed
 }
 
-// aside begins that of an effect.
-func (r *rank) aside(call unit.Time) *aside {
+// newCallInfo returns the callInfo of an effect, or nil if none is needed.
+func (r *rank) newCallInfo(call unit.Time) *callInfo {
 	if r.run.e.opts.Trace == nil && r.run.e.opts.Seed == 0 {
 		return nil
 	}
-	return &aside{start: call, flow: r.flow()}
+	return &callInfo{start: call, flow: r.flow()}
 }
 
 // effectOp is the update of a word.
@@ -103,10 +103,10 @@ func (r *rank) put(in *tl.Instr) {
 	}
 	f := effect{
 		win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, memory: fromMemory,
-		combine: s.Atomic, by: in.Binary, aside: r.aside(call), lines: s.Lines,
+		combine: s.Atomic, by: in.Binary, info: r.newCallInfo(call), lines: s.Lines,
 	}
-	if f.aside != nil {
-		f.aside.late = r.lateness()
+	if f.info != nil {
+		f.info.late = r.lateness()
 	}
 	if s.Signal {
 		f.word, f.typ, f.op, f.value = s.Word, s.WordType, effectOp(s.Op), s.Value
@@ -158,7 +158,7 @@ func (r *rank) get(in *tl.Instr) {
 		kind: aGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.line(), turn: r.turn,
 	}
-	f := effect{win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, aside: r.aside(call)}
+	f := effect{win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, info: r.newCallInfo(call)}
 	ask, data := r.routesFrom(i, node(e.m, s.Local))
 	t.route = data
 	start := r.starts(i, byGet, r.Clock+e.spec.DMA.Setup)
@@ -243,7 +243,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	r.flights--
 	switch t.kind {
 	case aPut:
-		r.sidedSpan(trace.Put, &f, now, t.bytes, t.line)
+		r.oneSidedSpan(trace.Put, &f, now, t.bytes, t.line)
 		r.arriveSpan(&f, now, t.bytes)
 		r.home = max(r.home, r.acknowledge(f.to, now))
 		r.homes(f.to)
@@ -252,14 +252,14 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 			x.log.Store(t.origin(r, now), f.local, t.value, 0, int(t.n), t.typ)
 			x.log.Release(t.value)
 		}
-		r.sidedSpan(trace.Get, &f, now, t.bytes, t.line)
+		r.oneSidedSpan(trace.Get, &f, now, t.bytes, t.line)
 		if f.win.Team.PEs[f.member] == r.seat {
 			r.arriveSpan(&f, now, t.bytes) // no member was asked
 		}
 		r.home = max(r.home, now)
 		r.homes(-1)
 	case aNotify:
-		r.sidedSpan(trace.Notify, &f, now, int64(f.typ.Size()), t.line)
+		r.oneSidedSpan(trace.Notify, &f, now, int64(f.typ.Size()), t.line)
 		r.arriveSpan(&f, now, int64(f.typ.Size()))
 		r.home = max(r.home, r.acknowledge(f.to, now))
 		r.homes(f.to)

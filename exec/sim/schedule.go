@@ -85,11 +85,11 @@ func (r *rank) lateness() unit.Time {
 // the memory order keeps in order stay in order.
 func (x *run) putOff(r *rank, user uint32, now unit.Time) bool {
 	f := x.effects.At(x.xfers.At(user).side)
-	if x.e.opts.Seed == 0 || f.aside.late < 0 {
+	if x.e.opts.Seed == 0 || f.info.late < 0 {
 		return false
 	}
-	at := now + f.aside.late
-	f.aside.late = -1
+	at := now + f.info.late
+	f.info.late = -1
 	if x.e.order == mem.ByChannel {
 		d := &r.peers.random[f.to]
 		at = max(at, d.landed+1)

@@ -25,10 +25,10 @@ type batch struct {
 
 // gang is a group launch: the streams that have come to it.
 type gang struct {
-	came []*rank
-	at   unit.Time
-	last cause.Point // that decides at
-	gone bool
+	arrived []*rank
+	at      unit.Time
+	last    cause.Point // that decides at
+	gone    bool
 }
 
 // event is an event of streams: its time, and the streams that wait for it.
@@ -228,17 +228,17 @@ func (r *rank) launchGrid(l *launch.GridLaunch) {
 // meet waits until all members of a group launch have come to it, and starts when the last
 // one did.
 func (r *rank) meet(g *gang, members int) {
-	g.came = append(g.came, r)
+	g.arrived = append(g.arrived, r)
 	if g.at = max(g.at, r.Clock); r.why != nil {
 		r.run.later(&g.last, r.why.at)
 	}
-	if len(g.came) < members {
+	if len(g.arrived) < members {
 		for !g.gone {
 			r.park(forOthers)
 		}
 	} else {
 		g.gone = true
-		for _, other := range g.came[:members-1] {
+		for _, other := range g.arrived[:members-1] {
 			other.Clock = g.at
 			other.wokenBy(g.last)
 			other.wake(g.at)

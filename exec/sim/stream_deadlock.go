@@ -7,9 +7,10 @@ import (
 	"kernbench/tl/launch"
 )
 
-// stalled explains why streams cannot continue.
+// stalled stops the ranks of streams that cannot continue, and returns an error that says what each
+// waits for.
 func (x *run) stalled() error {
-	var stuck, open []*rank // open: the streams among what has not ended
+	var stuck, open []*rank // open: streams that have not ended
 	var grids []fault.Grid
 	at := max(x.e.q.Now(), x.result.End)
 	for i := range x.ranks {
@@ -25,7 +26,7 @@ func (x *run) stalled() error {
 				if g.NeverStarted() > 0 {
 					grids = append(grids, g)
 				}
-				continue // its programs say why
+				continue // the report shows its programs instead
 			}
 		}
 		stuck = append(stuck, r)
@@ -33,7 +34,7 @@ func (x *run) stalled() error {
 	slices.SortStableFunc(stuck, func(a, b *rank) int { return int(a.index - b.index) })
 	blocked := make([]fault.Blocked, len(stuck))
 	for i, r := range stuck {
-		blocked[i] = r.describeInStream(r.living(open))
+		blocked[i] = r.describeInStream(r.ranksWithWork(open))
 	}
 	x.hung = true
 	for i, r := range stuck {
@@ -56,9 +57,9 @@ func (x *run) stalled() error {
 	return d
 }
 
-// living returns the ranks with work left apart from a stream, its programs and their tasks. open
-// are the streams that have not ended.
-func (r *rank) living(open []*rank) []int {
+// ranksWithWork returns the ranks of the streams in open, without the stream of r. That one counts
+// only if it has other programs or tasks than r. open lists the streams that have not ended.
+func (r *rank) ranksWithWork(open []*rank) []int {
 	var ranks []int
 	for _, o := range open {
 		if g := &o.stream.grid; o == r || o == r.parent && g.Grid-g.ended+g.tasks == 1 {
@@ -70,7 +71,7 @@ func (r *rank) living(open []*rank) []int {
 	return slices.Compact(ranks)
 }
 
-// stuckGrid returns the grid whose programs a stream waits for, and whether there is one.
+// stuckGrid returns the grid whose programs a stream waits for. ok is false if it waits for none.
 func (s *stream) stuckGrid() (g fault.Grid, ok bool) {
 	if s.op == nil || s.op.Kind != launch.StreamLaunch || s.grid.started == 0 {
 		return g, false
@@ -81,22 +82,22 @@ func (s *stream) stuckGrid() (g fault.Grid, ok bool) {
 	}, true
 }
 
-// describeInStream returns what a stream, a program or a task waits for, without its place. living
-// are the ranks with work left.
-func (r *rank) describeInStream(living []int) fault.Blocked {
+// describeInStream returns what a stream, a program or a task waits for, without the source
+// position. active lists the ranks with work left.
+func (r *rank) describeInStream(active []int) fault.Blocked {
 	if r.wait != forOthers {
 		b := r.describe()
 		if r.wait != forCell {
-			b.Peers = living
+			b.Peers = active
 		}
 		return b
 	}
-	b := fault.Blocked{Word: "its own end", Peers: living}
+	b := fault.Blocked{Word: "its own end", Peers: active}
 	switch op := r.stream.op; op.Kind {
 	case launch.StreamAwait:
 		b.Word = "event " + op.Event.Name
 	case launch.StreamLaunch:
-		b.Word = op.Launch.Gang.Waits(len(r.run.batch.gangs[op.Launch.Gang].came))
+		b.Word = op.Launch.Gang.Waits(len(r.run.batch.gangs[op.Launch.Gang].arrived))
 	}
 	return b
 }

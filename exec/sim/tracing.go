@@ -9,18 +9,18 @@ import (
 	"kernbench/unit"
 )
 
-// tracing is the state of a run for its trace. Kernels run ahead, so events come out of order.
+// tracing collects the trace events of a run. Kernels run ahead, so events arrive out of order.
 type tracing struct {
 	sorter trace.Sorter
-	shown  []bool // ranks that are traced; nil: as the scope says
+	shown  []bool // ranks that are traced; nil: chosen by the scope only
 }
 
-// traced is what a rank has for its trace.
+// traced is the trace state of a rank.
 type traced struct {
-	began   unit.Time // its kernel
-	issued  unit.Time // clock at which the instruction at hand was issued, in a run that is traced
-	scratch int64     // in use
-	flows   uint32    // that it has begun
+	began   unit.Time // start of the kernel
+	issued  unit.Time // clock at the issue of the current instruction
+	scratch int64     // scratch bytes in use
+	flows   uint32    // number of flows started
 }
 
 func (e *Executor) tracing() tracing {
@@ -33,26 +33,27 @@ type discard struct{}
 // Emit implements trace.Sink.
 func (discard) Emit(*trace.Event) {}
 
-// emit keeps an event of this rank if it is in the scope of the trace.
+// emit records an event of this rank if it is in the scope of the trace.
 func (r *rank) emit(e trace.Event) {
 	e.PE, e.Rank = r.pe, r.index
 	if r.task != nil {
 		e.Core = trace.CommCore
 	}
-	r.run.keep(r.id, e)
+	r.run.record(r.id, e)
 }
 
-// keep keeps an event of a rank with a number in the run; -1: with none.
-func (x *run) keep(id int32, e trace.Event) {
+// record adds an event to the trace. id is the rank's index in x.ranks, or -1 if it has none.
+func (x *run) record(id int32, e trace.Event) {
 	scope := &x.e.opts.Scope
 	hidden := x.shown != nil && (id < 0 || !x.shown[id]) || !scope.Has(int(e.Rank)) ||
 		e.Kind != trace.Kernel && !scope.Overlaps(e.Start, e.End)
 	if x.sorter.Add(e, hidden) {
-		x.sorter.HandOn(x.earliest())
+		x.sorter.Flush(x.earliest())
 	}
 }
 
-// earliest returns a time before which no later event can begin, except those of kernels.
+// earliest returns a lower bound of the start of all events still to come, those of kernels
+// excepted.
 func (x *run) earliest() unit.Time {
 	t := x.e.q.Now()
 	for i := range x.ranks {
@@ -65,24 +66,24 @@ func (x *run) earliest() unit.Time {
 		}
 	}
 	x.xfers.Each(func(f *transfer) { t = min(t, f.at) })
-	x.effects.Each(func(f *effect) { t = min(t, f.aside.start) })
+	x.effects.Each(func(f *effect) { t = min(t, f.info.start) })
 	return t
 }
 
-// emitTrace hands on the remaining events at the end of a launch. After a fault it leaves out later
-// events of kernels that ran ahead.
+// emitTrace emits the remaining events at the end of a launch. After a fault it drops the events of
+// kernels that ran ahead of the fault.
 func (x *run) emitTrace(fault bool, at unit.Time) {
-	x.sorter.End(func(e *trace.Event) bool { return fault && (e.Start > at || e.End > at && knownAtEnd(e.Kind)) })
+	x.sorter.End(func(e *trace.Event) bool { return fault && (e.Start > at || e.End > at && emittedAtEnd(e.Kind)) })
 }
 
-// knownAtEnd reports whether events of a kind are emitted when their operation has ended.
-func knownAtEnd(k trace.Kind) bool {
+// emittedAtEnd reports whether events of a kind are emitted when their operation has ended.
+func emittedAtEnd(k trace.Kind) bool {
 	return k == trace.Kernel || k == trace.Message || k == trace.Load || k == trace.Store
 }
 
-// showClasses finds one rank of each class, if only these are traced. A launch that cannot be
-// recorded has no classes: some ranks are traced.
-func (e *Executor) showClasses(ctx context.Context, l *launch.Launch) ([]bool, error) {
+// classRanks returns the ranks to trace if the scope asks for one rank of each class, or else nil.
+// A launch that cannot be recorded has no classes: its first trace.Some ranks are traced.
+func (e *Executor) classRanks(ctx context.Context, l *launch.Launch) ([]bool, error) {
 	if e.opts.Trace == nil || !e.opts.Scope.ByClass(l.World()) {
 		return nil, nil
 	}
@@ -121,7 +122,7 @@ func (r *rank) accessSpan(k trace.Kind, t *transfer, end unit.Time) {
 	}
 }
 
-// flow is the number of the flow that begins; 0 if the run is not traced.
+// flow returns the number of a new flow, or 0 if the run is not traced.
 func (r *rank) flow() uint64 {
 	if r.run.e.opts.Trace == nil {
 		return 0
@@ -130,11 +131,11 @@ func (r *rank) flow() uint64 {
 	return uint64(r.id+1)<<32 | uint64(r.flows)
 }
 
-// sidedSpan emits the span of a one-sided operation, from its call.
-func (r *rank) sidedSpan(k trace.Kind, f *effect, end unit.Time, bytes int64, line uint32) {
+// oneSidedSpan emits the span of a one-sided operation, from its call.
+func (r *rank) oneSidedSpan(k trace.Kind, f *effect, end unit.Time, bytes int64, line uint32) {
 	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: k, Peer: f.win.Team.PEs[f.member], Start: f.aside.start, End: end, Bytes: bytes,
-			Flow: f.aside.flow, Line: r.run.lines.text(line)})
+		r.emit(trace.Event{Kind: k, Peer: f.win.Team.PEs[f.member], Start: f.info.start, End: end, Bytes: bytes,
+			Flow: f.info.flow, Line: r.run.lines.text(line)})
 	}
 }
 
@@ -143,10 +144,10 @@ func (r *rank) arriveSpan(f *effect, now unit.Time, bytes int64) {
 	if x := r.run; x.e.opts.Trace != nil {
 		id := f.member + r.base
 		if x.shown != nil && (int(id) >= len(x.shown) || x.ranks[id].pe != f.win.Team.PEs[f.member]) {
-			id = -1 // a team of its own
+			id = -1 // the PE is not among the ranks of this launch
 		}
-		x.keep(id, trace.Event{Kind: trace.Arrive, PE: f.win.Team.PEs[f.member], Rank: f.member, Peer: r.pe,
-			Start: now, End: now, Bytes: bytes, Flow: f.aside.flow})
+		x.record(id, trace.Event{Kind: trace.Arrive, PE: f.win.Team.PEs[f.member], Rank: f.member, Peer: r.pe,
+			Start: now, End: now, Bytes: bytes, Flow: f.info.flow})
 	}
 }
 

@@ -100,7 +100,7 @@ func (r *rank) notify(in *tl.Instr) {
 	p := r.peers.at(i)
 	p.out++
 	r.message(aNotify, i, r.controlTo(i), effect{
-		win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: effectOp(s.Op), value: s.Value, aside: r.aside(call),
+		win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: effectOp(s.Op), value: s.Value, info: r.newCallInfo(call),
 	})
 	r.sequential(i)
 }
@@ -123,7 +123,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	}
 	i := r.peer(pe)
 	f := effect{win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: addWord, value: s.Value,
-		expect: s.Expect, aside: r.aside(call)}
+		expect: s.Expect, info: r.newCallInfo(call)}
 	if in.Op == tl.OpCompareSwap {
 		f.op = swapWord
 	}
@@ -138,7 +138,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	}
 	if r.run.e.opts.Trace != nil {
 		r.emit(trace.Event{Kind: trace.Atomic, Peer: pe, Start: call, End: r.Clock, Bytes: int64(s.WordType.Size()),
-			Stalled: r.Clock - call, Flow: f.aside.flow, Line: tl.Drive(r.ctx).Line()})
+			Stalled: r.Clock - call, Flow: f.info.flow, Line: tl.Drive(r.ctx).Line()})
 	}
 }
 

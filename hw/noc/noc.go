@@ -49,7 +49,7 @@ func ParseFidelity(s string) (Fidelity, error) {
 			return f, nil
 		}
 	}
-	return 0, fmt.Errorf("unknown fidelity %q: known are ideal, slot, flit", s)
+	return 0, fmt.Errorf("unknown fidelity %q: want one of ideal, slot, flit", s)
 }
 
 func (f Fidelity) String() string { return [...]string{"slot", "flit", "ideal"}[f] }

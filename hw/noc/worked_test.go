@@ -362,7 +362,7 @@ func TestParseFidelity(t *testing.T) {
 			t.Errorf("%v: %v, %v", f, got, err)
 		}
 	}
-	if _, err := ParseFidelity("exact"); err == nil || err.Error() != `unknown fidelity "exact": known are ideal, slot, flit` {
+	if _, err := ParseFidelity("exact"); err == nil || err.Error() != `unknown fidelity "exact": want one of ideal, slot, flit` {
 		t.Errorf("%v", err)
 	}
 }

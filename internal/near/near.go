@@ -5,6 +5,7 @@ package near
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -65,17 +66,37 @@ func Unknown(what, word string, known []string) error {
 	if n := Name(word, known); n != "" {
 		return fmt.Errorf("unknown %s %q: did you mean %q?", what, word, n)
 	}
-	return fmt.Errorf("unknown %s %q: known are %s", what, word, strings.Join(known, ", "))
+	return fmt.Errorf("unknown %s %q: want one of %s", what, word, strings.Join(known, ", "))
 }
 
 // UnknownOfMany is Unknown for a list that is too long for an error. It names the nearest name, or
-// up to five names that contain the word, and the command that prints the list.
+// up to five names that contain the word, or that contain the nearest part of a name. It also names
+// the command that prints the list.
 func UnknownOfMany(what, word string, known []string, command string) error {
 	const most = 5
 	if n := Name(word, known); n != "" {
 		return fmt.Errorf("unknown %s %q: did you mean %q? %s prints all %d", what, word, n, command, len(known))
 	}
-	var begin, like []string
+	like, hint := containing(word, known), ""
+	if len(like) == 0 {
+		if part := Name(word, parts(known)); part != "" {
+			like, hint = containing(part, known), fmt.Sprintf("did you mean %q? ", part)
+		}
+	}
+	switch {
+	case len(like) == 0:
+		return fmt.Errorf("unknown %s %q: %s prints all %d", what, word, command, len(known))
+	case len(like) > most:
+		return fmt.Errorf("unknown %s %q: %s%s, and %d more contain it; %s prints all %d",
+			what, word, hint, strings.Join(like[:most], ", "), len(like)-most, command, len(known))
+	}
+	return fmt.Errorf("unknown %s %q: did you mean one of %s? %s prints all %d",
+		what, word, strings.Join(like, ", "), command, len(known))
+}
+
+// containing returns the names that contain word, first those that begin with it. Case is ignored.
+func containing(word string, known []string) []string {
+	var begin, inside []string
 	lower := strings.ToLower(word)
 	for _, k := range known {
 		switch l := strings.ToLower(k); {
@@ -83,17 +104,21 @@ func UnknownOfMany(what, word string, known []string, command string) error {
 		case strings.HasPrefix(l, lower):
 			begin = append(begin, k)
 		default:
-			like = append(like, k)
+			inside = append(inside, k)
 		}
 	}
-	like = append(begin, like...)
-	switch {
-	case len(like) == 0:
-		return fmt.Errorf("unknown %s %q: %s prints all %d", what, word, command, len(known))
-	case len(like) > most:
-		return fmt.Errorf("unknown %s %q: %s, and %d more contain it; %s prints all %d",
-			what, word, strings.Join(like[:most], ", "), len(like)-most, command, len(known))
+	return append(begin, inside...)
+}
+
+// parts lists the words of at least three letters that underscores separate in names.
+func parts(names []string) []string {
+	var all []string
+	for _, n := range names {
+		for _, p := range strings.Split(n, "_") {
+			if len(p) >= 3 && !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
 	}
-	return fmt.Errorf("unknown %s %q: did you mean one of %s? %s prints all %d",
-		what, word, strings.Join(like, ", "), command, len(known))
+	return all
 }

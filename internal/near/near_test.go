@@ -10,7 +10,7 @@ func TestUnknown(t *testing.T) {
 	known := []string{"ring_1d", "mesh_2d"}
 	for word, want := range map[string]string{
 		"rng_1d": `unknown topology "rng_1d": did you mean "ring_1d"?`,
-		"tree":   `unknown topology "tree": known are ring_1d, mesh_2d`,
+		"tree":   `unknown topology "tree": want one of ring_1d, mesh_2d`,
 	} {
 		if got := near.Unknown("topology", word, known).Error(); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -25,6 +25,9 @@ func TestUnknownOfMany(t *testing.T) {
 		"rng_reduce": `unknown bench "rng_reduce": did you mean "ring_reduce"? list prints all 10`,
 		"Tree":       `unknown bench "Tree": did you mean one of tree_reduce, tree_scan? list prints all 10`,
 		"ring":       `unknown bench "ring": ring_reduce, ring_gather, ring_scatter, ring_scan_a, ring_scan_b, and 3 more contain it; list prints all 10`,
+		"rring":      `unknown bench "rring": did you mean "ring"? ring_reduce, ring_gather, ring_scatter, ring_scan_a, ring_scan_b, and 3 more contain it; list prints all 10`,
+		"tre":        `unknown bench "tre": did you mean one of tree_reduce, tree_scan? list prints all 10`,
+		"ttree":      `unknown bench "ttree": did you mean one of tree_reduce, tree_scan? list prints all 10`,
 		"xyz":        `unknown bench "xyz": list prints all 10`,
 		"":           `unknown bench "": list prints all 10`,
 	} {

@@ -182,7 +182,7 @@ func TestSpecsAreRefused(t *testing.T) {
 		{"preset", run.Spec{Topology: "ahbm-cub"}, `did you mean "ahbm-cube"`},
 		{"file", run.Spec{CCL: "nowhere.yaml"}, "nowhere.yaml"},
 		{"set", run.Spec{Sets: []string{"system.sips.cuont=4"}}, `did you mean "system.sips.count"`},
-		{"executor", run.Spec{Executor: "qemu"}, "known are sim, mock"},
+		{"executor", run.Spec{Executor: "qemu"}, "want one of sim, mock"},
 		{"fidelity", run.Spec{Fidelity: "exact"}, "exact"},
 		{"ranks", run.Spec{Ranks: 257}, "257 ranks: the machine has 256 PEs"},
 		{"negative", run.Spec{NElem: -1}, "negative"},

@@ -35,7 +35,7 @@ func FindCollective(name string) (*collective.Collective, error) {
 	if near := conf.Nearest(name, performed); near != "" {
 		return nil, fmt.Errorf("unknown collective %q: did you mean %q?", name, near)
 	}
-	return nil, fmt.Errorf("unknown collective %q: known are %s", name, strings.Join(performed, ", "))
+	return nil, fmt.Errorf("unknown collective %q: want one of %s", name, strings.Join(performed, ", "))
 }
 
 // bare returns a name without underscores and hyphens, in which spellings differ.

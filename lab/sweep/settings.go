@@ -1,9 +1,12 @@
 package sweep
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"kernbench/conf"
 	"kernbench/device"
 	"kernbench/lab/run"
 )
@@ -33,6 +36,27 @@ func Combinations(vary []Variation) [][]Setting {
 		all = longer
 	}
 	return all
+}
+
+// Varied returns the error of a wrong setting of an algorithm. It names --vary and the setting,
+// since the user wrote no --set. Other errors are returned as they are.
+func Varied(err error, algorithm string, settings []Setting) error {
+	wrong, ok := errors.AsType[*conf.Error](err)
+	if !ok {
+		return err
+	}
+	entry := "algorithms." + algorithm + "."
+	for _, s := range settings {
+		if wrong.Key != s.Key && wrong.Key != entry+s.Key {
+			continue
+		}
+		of := ""
+		if algorithm != "" {
+			of = " of " + algorithm
+		}
+		return fmt.Errorf("--vary %s=%s%s: %s", s.Key, s.Value, of, strings.ReplaceAll(wrong.Msg, entry, ""))
+	}
+	return err
 }
 
 // Named returns an algorithm's name with the settings that distinguish it from others of that name.

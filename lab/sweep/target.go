@@ -38,7 +38,8 @@ func Load(b *run.Spec, algorithm string, settings []Setting) (*run.Job, error) {
 			one.Sets = append(one.Sets, fmt.Sprintf("algorithms.%s.%s=%s", algorithm, s.Key, s.Value))
 		}
 	}
-	return run.Load(one)
+	x, err := run.Load(one)
+	return x, Varied(err, algorithm, settings)
 }
 
 // NewTarget makes an algorithm ready, on a device that only checks whether it is supported.

@@ -31,7 +31,7 @@ func BenchmarkTune(b *testing.B) {
 			if _, err := tune.Run(b.Context(), tune.Spec{
 				Ranks: []int{16, 32}, Collectives: []string{"all_reduce"}, Min: unit.KiB, Max: 64 * unit.KiB, Factor: 4,
 				Vary: tune.DefaultVary(), Best: 3, AllTo: 16 * unit.KiB, MeasureTo: unit.MiB, Budget: 1e7,
-			}, st); err != nil {
+			}, opened(st)); err != nil {
 				b.Fatal(err)
 			}
 			wall[n], used[n] = wall[n]+time.Since(start), used[n]+processorTime(b)-before

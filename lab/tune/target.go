@@ -94,7 +94,7 @@ func (t *tuner) vary(m *tuneMachine, plain *tuneTarget) ([]sweep.Variation, erro
 		for _, value := range v.Values {
 			different, err := m.change(plain.plan, plain.name, v.Key+"="+value)
 			if err != nil {
-				return nil, err
+				return nil, sweep.Varied(err, plain.name, []sweep.Setting{{Key: v.Key, Value: value}})
 			}
 			if different {
 				own.Values = append(own.Values, value)

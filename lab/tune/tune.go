@@ -76,17 +76,22 @@ type Tuned struct {
 	MadeBy run.MadeBy `json:"made_by"`
 }
 
-// Run measures, keeps every point in the store as soon as it is there, and takes from it what is
-// there already. The error is a mistake in the spec, or the interruption by ctx, with which comes
-// what was finished.
-func Run(ctx context.Context, s Spec, st *store.Store) (*Tuned, error) {
-	t := &tuner{spec: &s, store: st, reported: map[string]bool{}, out: &Tuned{
+// Run measures the points that the store does not have yet, and stores each as soon as it is
+// measured. open is called once, after the spec has been checked, so a wrong spec makes no file.
+// The error is a mistake in the spec, or the interruption by ctx. An interrupted Run returns the
+// points that it finished.
+func Run(ctx context.Context, s Spec, open func() (*store.Store, error)) (*Tuned, error) {
+	t := &tuner{spec: &s, reported: map[string]bool{}, out: &Tuned{
 		Wrong: []string{}, Notes: []string{}, Groups: []*Group{}, MadeBy: run.NewMadeBy(s.Command),
 	}}
 	if err := t.plan(ctx); err != nil {
 		return nil, err
 	}
-	var err error
+	st, err := open()
+	if err != nil {
+		return nil, err
+	}
+	t.store = st
 	if t.out.Run, err = st.Begin(store.Run{Started: time.Now(), Command: s.Command, Program: s.Program}); err != nil {
 		return nil, err
 	}

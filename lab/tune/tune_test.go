@@ -51,9 +51,14 @@ func openStore(t testing.TB, file string) *store.Store {
 	return st
 }
 
+// opened returns a function that returns an open store.
+func opened(st *store.Store) func() (*store.Store, error) {
+	return func() (*store.Store, error) { return st, nil }
+}
+
 func tuned(t *testing.T, s tune.Spec, st *store.Store) *tune.Tuned {
 	t.Helper()
-	out, err := tune.Run(t.Context(), s, st)
+	out, err := tune.Run(t.Context(), s, opened(st))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +118,7 @@ func TestTuneGoesOnWhereItWasStopped(t *testing.T) {
 				stop()
 			}
 		}
-		part, err := tune.Run(stopped, half, st)
+		part, err := tune.Run(stopped, half, opened(st))
 		stop()
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped at %d: %v", at, err)

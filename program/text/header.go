@@ -226,7 +226,7 @@ func (p *parser) end() error {
 	}
 	for _, name := range []string{"algorithm", "collective", "type", "elements", "results", "world", "slots", "scratch"} {
 		if p.seen[name] == 0 {
-			return f.errorf(0, "found no statement %s, want one in the header", name)
+			return f.errorf(0, "missing header line %q", name)
 		}
 	}
 	what, err := collective.Lookup(f.Collective)

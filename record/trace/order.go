@@ -38,7 +38,7 @@ type kept struct {
 
 const keptAtFirst = 1 << 18
 
-// Add keeps an event. Hidden ones are not for Shown. It returns true if it is time for HandOn.
+// Add keeps an event. Hidden ones are not for Shown. It returns true if it is time for Flush.
 func (s *Sorter) Add(e Event, hidden bool) (full bool) {
 	if hidden && s.Usage == nil {
 		return false
@@ -50,9 +50,9 @@ func (s *Sorter) Add(e Event, hidden bool) (full bool) {
 	return len(s.events) >= s.full
 }
 
-// HandOn passes on all events that began before a time. Only events that begin later can still
+// Flush emits all events that began before a time. Only events that begin later can still
 // come.
-func (s *Sorter) HandOn(bound unit.Time) {
+func (s *Sorter) Flush(bound unit.Time) {
 	s.sort()
 	n, _ := slices.BinarySearchFunc(s.events, bound, func(e kept, t unit.Time) int { return cmp.Compare(e.Start, t) })
 	s.emit(s.events[:n])

@@ -31,7 +31,7 @@ func TestSorter(t *testing.T) {
 					want = append(want, e)
 				}
 				if s.Add(e, hidden) {
-					s.HandOn(unit.Time(i))
+					s.Flush(unit.Time(i))
 				}
 				early = max(early, len(got))
 			}

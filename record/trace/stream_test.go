@@ -29,7 +29,7 @@ func TestFilesGrowAsEventsCome(t *testing.T) {
 			now := unit.Time(0)
 			add := func(e Event) {
 				if s.Add(e, false) {
-					s.HandOn(now)
+					s.Flush(now)
 				}
 			}
 			var sizes [quarters]int

@@ -11,9 +11,9 @@ import (
 //
 // The slot of a block in the result is a place of the torus. Along dimension k a rank gives the
 // block with place x to the rank with that place. It gets the block that takes its slot from the
-// same rank. So the result is its own buffer. A rank that replaces a block has sent it before:
-// tiles come in the order in which ranks send their own, and none comes before the rank has sent as
-// many in that direction. The two directions of a dimension take turns.
+// same rank. So the result is its own buffer. Both directions of a dimension have equally many
+// tiles, and take turns. A rank receives tile i after it has sent tile i both ways. So it has sent
+// what it replaces.
 //
 // A rank sends while it holds slots that it received into, so n_slots must be at least 2.
 func torusAllToAll(c *tl.Context, a tl.Args) {
@@ -93,8 +93,8 @@ func (s *torusSwap) tiles(distance int) int {
 	return tl.CDiv(elems, s.per)
 }
 
-// tileCourse lists the tiles of a direction as they pass a link. Tiles of ranks at one distance go in
-// groups, which take all their hops together before the next group begins.
+// tileCourse lists the tiles of a direction as they pass a link. Tiles of ranks at one distance go
+// in groups, which take all their hops together before the next group begins.
 type tileCourse struct {
 	s                        *torusSwap
 	distance, hop            int // hop counts from 1

@@ -22,8 +22,9 @@ func TestTorusAllToAll(t *testing.T) {
 			for _, apart := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%v/%v/%v", levels, x, apart), func(t *testing.T) {
 					cfg := kerneltest.Config{
-						Collective: a.Collective, World: world, NElem: world * x.block, Topology: a.Topology, Levels: levels[:len(levels)-1],
-						Slots: x.slots, ChunkBytes: int64(x.chunk), Apart: apart, Schedules: 1,
+						Collective: a.Collective, World: world, NElem: world * x.block,
+						Topology: a.Topology, Levels: levels[:len(levels)-1], Slots: x.slots, ChunkBytes: int64(x.chunk),
+						Apart: apart, Schedules: 1,
 					}
 					kerneltest.Run(t, a.Kernel, cfg)
 				})

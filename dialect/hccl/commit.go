@@ -174,7 +174,7 @@ func (h *Hccl) Finalize() {
 		if h.commits[i] < t.units() {
 			h.refuse(FinalizeUncommitted, call,
 				fmt.Sprintf("%d of %d turns of handle %d (%s) are committed", h.commits[i]/t.unitsPerTurn(), t.repeat, i, t.call),
-				"Commit every turn before: Finalize waits for all of them", never)
+				"commit every turn before Finalize, which waits for all turns", never)
 			break
 		}
 	}

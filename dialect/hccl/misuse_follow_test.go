@@ -243,7 +243,7 @@ var following = []mistake{
 		}},
 
 	{name: "none committed", rule: hccl.FinalizeUncommitted, deadlock: true, call: "Finalize()",
-		found: "0 of 2 turns of handle 0", right: "Commit every turn", returned: "never",
+		found: "0 of 2 turns of handle 0", right: "commit every turn", returned: "never",
 		kernel: func(m *maker) {
 			m.ready(hccl.CommitLater, 2)
 			m.does(func() { m.h.Finalize() })

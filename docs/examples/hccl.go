@@ -83,7 +83,7 @@ func reduceOn(ctx context.Context, dev *device.Context, pes []int32, kernel func
 	tiling := hccl.NewTiling()
 	tiling.AddInit()
 	tiling.AddCc(hccl.NewCcTiling("world", hccl.OpAllReduce, "AllReduce=level0:doublering"))
-	if err := tiling.Err(); err != nil { // what was refused, if anything
+	if err := tiling.Err(); err != nil { // names the rejected settings, if any
 		return err
 	}
 	l := hccl.Launch{

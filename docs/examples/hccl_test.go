@@ -133,7 +133,7 @@ func TestHcclAlgorithms(t *testing.T) {
 		t.Errorf("%d algorithm strings in the page, %d in the package", len(rows), len(known))
 	}
 	for i, s := range known {
-		name, cost := "copies, in their order", "each alpha + beta M"
+		name, cost := "copies, one after the other", "alpha + beta M per copy"
 		if a, err := hccl.ParseAlgConfig(s); err != nil {
 			t.Error(err)
 		} else if row, err := a.Row(); err == nil {

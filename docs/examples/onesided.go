@@ -9,8 +9,8 @@ import (
 	"kernbench/tl"
 )
 
-// exchange is what the kernel below shares: a place for the neighbour's vector, and a word
-// that says that it is there.
+// exchange is what the kernel below shares: a buffer for the neighbour's vector, and a word
+// that signals its arrival.
 func exchange(n int) (*mem.Layout, error) {
 	return mem.NewLayout(0, []mem.Buffer{{Name: "exchange", Parts: []mem.Part{
 		mem.DataPart("data", dtype.F32, n),
@@ -45,7 +45,7 @@ func three(n int) [][]float64 {
 }
 
 // guide: pull layout
-// staged is a place to stage a vector in, and a word for each rank that can tell. Each begins a
+// staged is a buffer to stage a vector in, and a signal word for each rank. Each begins a
 // buffer, so that it is aligned whatever the type and the number of elements.
 func staged(world, n int, t dtype.Type) (*mem.Layout, error) {
 	return mem.NewLayout(0, []mem.Buffer{
@@ -57,7 +57,7 @@ func staged(world, n int, t dtype.Type) (*mem.Layout, error) {
 // end
 
 // guide: pull
-// sumByPull stages every vector where the others can read it, meets all ranks, and reads.
+// sumByPull stages every vector where the others can read it, waits for all ranks, and reads.
 func sumByPull(c *tl.Context, a tl.Args) {
 	w := a.Window(0)
 	data, ready := c.Data(w, "data").Slice(0, a.NElem), c.Signals(w, "ready")
@@ -89,7 +89,7 @@ func sumByPull(c *tl.Context, a tl.Args) {
 // guide: window row
 var _ = algorithm.Register(algorithm.Algorithm{
 	Name:       "sum_by_pull",
-	Summary:    "every rank stages its vector, meets, and reads all others",
+	Summary:    "every rank stages its vector, waits for all ranks, and reads all vectors",
 	Collective: "all_reduce",
 	Topology:   "none", // it uses no rings
 	Kernel:     sumByPull,
@@ -102,8 +102,8 @@ var _ = algorithm.Register(algorithm.Algorithm{
 // end
 
 // guide: fence
-// twoBlocks puts two blocks and tells once. Without the fence the word may grow before
-// either block is there.
+// twoBlocks puts two blocks and notifies once. Without the fence the word may grow before
+// either block has arrived.
 func twoBlocks(c *tl.Context, a tl.Args) {
 	w := a.Window(0)
 	data, arrived := c.Data(w, "exchange.data"), c.Signals(w, "exchange.arrived")
@@ -111,7 +111,7 @@ func twoBlocks(c *tl.Context, a tl.Args) {
 
 	c.PutNBI(data.Chunk(2, 0), right, mine.Chunk(2, 0))
 	c.PutNBI(data.Chunk(2, 1), right, mine.Chunk(2, 1))
-	c.Fence() // at each destination: what went before, before what follows
+	c.Fence() // at each destination: earlier puts before later signals
 	c.Notify(arrived, right, tl.SignalAdd, 1)
 	c.WaitUntil(arrived, tl.GE, 1)
 	c.Quiet() // mine is free again
@@ -152,7 +152,7 @@ func rounds(c *tl.Context, a tl.Args) {
 		c.WaitUntil(notified.At(0), tl.GE, int64(round+1))
 		part = c.Load(c.Local(block))
 		acc = c.Add(acc, part)
-		c.PipeBarrier() // read: the left may use the block again
+		c.PipeBarrier() // the load is complete: the left neighbour may use the block again
 		c.Notify(notified.At(1), left, tl.SignalAdd, 1)
 		if round > 0 {
 			c.WaitUntil(notified.At(1), tl.GE, int64(round))

@@ -229,7 +229,7 @@ func (c *Context) ringOf(cfg *conf.Resolved) (tl.Ring, error) {
 		Slots: cfg.NSlots, SlotBytes: int64(cfg.SlotSize), Space: space, CreditBytes: int64(cfg.CreditBytes),
 		Poll: cfg.Backpressure == "poll", PollEvery: cfg.PollInterval, WakeCost: cfg.WakeCost,
 		OnRecv: cfg.Credit == "on_recv", Strict: cfg.StrictValidation, Protocol: protocolOf(c.cfg.Machine.Topology(), cfg.Protocol),
-		LL: protocolOf(c.cfg.Machine.Topology(), "ll"),
+		LL: protocolOf(c.cfg.Machine.Topology(), "ll"), LL128: protocolOf(c.cfg.Machine.Topology(), "ll128"),
 	}
 	return r, r.Validate()
 }

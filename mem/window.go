@@ -233,6 +233,7 @@ type Window struct {
 	Base     int64 // offset in each member's HBM slice
 	Released bool
 
+	packets
 	words [][]int64 // control words by rank; executors own them while a launch runs
 }
 
@@ -240,6 +241,7 @@ type Window struct {
 func NewWindow(name string, t *Team, l *Layout, base int64) *Window {
 	w := &Window{Name: name, Team: t, Layout: l, Base: base, words: make([][]int64, t.Size())}
 	if l.Words > 0 {
+		w.packets.whole = make([][]int32, t.Size())
 		all := make([]int64, t.Size()*l.Words)
 		for r := range w.words {
 			w.words[r] = all[r*l.Words : (r+1)*l.Words]

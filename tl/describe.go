@@ -9,7 +9,9 @@ func (x *OneSided) Failing(at int) int {
 		if i >= len(x.Words) {
 			i -= len(x.Words)
 		}
-		if !x.Cmp.Holds(x.WordType, held[x.Words[i]], x.Value) {
+		word := x.Words[i]
+		if x.Count > 0 && !x.Win.HasLines(x.Peer, word, x.Value, x.From, x.Count) ||
+			x.Count == 0 && !x.Cmp.Holds(x.WordType, held[word], x.Value) {
 			return i
 		}
 	}
@@ -38,7 +40,9 @@ func (in *Instr) Call() string {
 		switch {
 		case x.Atomic:
 			name = "put_combine"
-		case x.Lines:
+		case x.Lines == LineLL128:
+			name = "put_ll128"
+		case x.Lines == LineLL:
 			name = "put_ll"
 		case x.Signal:
 			name = "put_signal"
@@ -55,7 +59,10 @@ func (in *Instr) Call() string {
 		if x.Win == x.Win.Team.Meeting {
 			return "sync"
 		}
-		if x.Lines {
+		switch {
+		case x.Count > 0:
+			return "wait_lines"
+		case x.Lines != NoLine:
 			return "wait_ll"
 		}
 	}

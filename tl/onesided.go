@@ -15,12 +15,14 @@ type OneSided struct {
 
 	Group *mem.Group // of an operation on several copies: whose; nil: all members'
 
-	Remote mem.Addr // put: destination, get: source; physical, in the memory of Peer
-	Local  mem.Addr // put: source when A is None, get: destination; physical
-	NBI    bool     // the caller does not wait for its side
-	Atomic bool     // put: combine by Instr.Binary with what is there
-	Signal bool     // put: update Word by Op with Value when the data are there
-	Lines  bool     // put: its lines carry the word, as a flag; wait: for such a flag
+	Remote mem.Addr   // put: destination, get: source; physical, in the memory of Peer
+	Local  mem.Addr   // put: source when A is None, get: destination; physical
+	NBI    bool       // the caller does not wait for its side
+	Atomic bool       // put: combine by Instr.Binary with what is there
+	Signal bool       // put: update Word by Op with Value when the data are there
+	Lines  PacketLine // put: its lines carry the word, as a flag; wait: for such a flag
+
+	From, Count int32 // of a wait for flags: the lines of each packet; Count 0: all of them
 
 	Word     int32   // index in the window, of operations on one word
 	Words    []int32 // of waits and tests: all of them
@@ -81,7 +83,7 @@ type putting struct {
 	atomic bool
 	by     ReduceOp
 	signal bool
-	lines  bool // of which each carries the signal
+	lines  PacketLine // of which each carries the signal
 	word   Signal
 	update SignalOp
 	value  int64

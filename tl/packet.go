@@ -7,28 +7,68 @@ import (
 )
 
 // This file has the LL path: data whose lines carry a flag, so that no signal follows them. A
-// packet is what one PutLL sends. NCCL, RCCL and MSCCL++ have lines of 8 or 16 bytes, of which half
-// is the flag.
+// packet is what one PutLL or PutLL128 sends.
 
-// PutLL puts a tensor into the copy of member peer, as a packet: each line has the flag. It returns
-// at once. WaitLL of that flag by the peer orders what it does later after this packet, and after
-// no other one. Flag 0 is that of memory which was never written. A packet that replaces another
-// one needs another flag, and must come after the peer has read that one. So kernels alternate
-// between two buffers, and count their calls.
+// PacketLine is the lines of a packet. Each is written at once, with its flag.
+type PacketLine uint8
+
+// The lines. NCCL, RCCL and MSCCL++ have both, in this size or a multiple of it.
+const (
+	NoLine    PacketLine = iota
+	LineLL               // of 8 bytes: 4 of data, 4 of flag
+	LineLL128            // of 128 bytes: 120 of data, 8 of flag
+)
+
+// Data returns the bytes of data in a line.
+func (l PacketLine) Data() int64 { return [...]int64{0, 4, 120}[l] }
+
+// Count returns the number of lines for so many bytes.
+func (l PacketLine) Count(bytes int64) int32 { return int32((bytes + l.Data() - 1) / l.Data()) }
+
+// PutLL puts a tensor into the copy of member peer, as a packet of lines of 8 bytes: each line has
+// the flag. It returns at once. A flag orders its own line only: WaitLL polls those of all lines of
+// a packet, WaitLines those of some. They order what the peer does later after these lines, and
+// after no other ones. Lines come in any order. Flag 0 is that of memory which was never written. A
+// packet that replaces another one needs another flag, and must come after the peer has read that
+// one. So kernels alternate between two buffers, and count their calls.
 func (c *Context) PutLL(dst Sym, peer int, t Tensor, flags Signal, flag int64) {
-	c.flag("put_ll", flag)
+	c.putLines("put_ll", LineLL, dst, peer, t, flags, flag)
+}
+
+// PutLL128 is PutLL with lines of 128 bytes, of which 120 are data.
+func (c *Context) PutLL128(dst Sym, peer int, t Tensor, flags Signal, flag int64) {
+	c.putLines("put_ll128", LineLL128, dst, peer, t, flags, flag)
+}
+
+func (c *Context) putLines(op string, l PacketLine, dst Sym, peer int, t Tensor, flags Signal, flag int64) {
+	c.flag(op, flag)
 	if t.Len() == 0 {
-		c.misuse("put_ll", "a packet has at least one element")
+		c.misuse(op, "a packet has at least one element")
 	}
-	c.put(dst, peer, &putting{op: "put_ll", t: t, signal: true, lines: true, word: flags, update: SignalSet, value: flag})
+	c.put(dst, peer, &putting{op: op, t: t, signal: true, lines: l, word: flags, update: SignalSet, value: flag})
 }
 
 // WaitLL polls packets in this PE's own copy until all their lines have a flag.
-func (c *Context) WaitLL(flags Signal, flag int64) {
-	c.flag("wait_ll", flag)
-	c.wait("wait_ll", flags, EQ, flag)
+func (c *Context) WaitLL(flags Signal, flag int64) { c.waitLines("wait_ll", flags, flag, 0, 0) }
+
+// WaitLines polls n lines of packets in this PE's own copy, from one on, until they have a flag. It
+// says nothing of the other lines.
+func (c *Context) WaitLines(flags Signal, flag int64, from, n int) {
+	const op = "wait_lines"
+	if from < 0 || n < 1 || from > MostLines-n {
+		c.misuse(op, fmt.Sprintf("%d lines from %d on: at least one, from 0 on, and at most %d in all", n, from, MostLines))
+	}
+	c.waitLines(op, flags, flag, int32(from), int32(n))
+}
+
+// MostLines is the most lines that a packet has.
+const MostLines = 1 << 30
+
+func (c *Context) waitLines(op string, flags Signal, flag int64, from, n int32) {
+	c.flag(op, flag)
+	c.wait(op, flags, EQ, flag)
 	x := c.signalled(flags, int(c.side.Peer))
-	x.Cmp, x.Value, x.Lines = EQ, flag, true
+	x.Cmp, x.Value, x.Lines, x.From, x.Count = EQ, flag, LineLL, from, n
 	c.counts.Waits += int64(len(c.words))
 	c.signal(OpWaitWord)
 }
@@ -39,18 +79,25 @@ func (c *Context) flag(op string, flag int64) {
 	}
 }
 
-// Lines returns the protocol of packets: that of ll, with flags as long as the data if the machine
-// does not say.
-func (r *Ring) Lines() Protocol {
-	p := r.LL
+// Lines returns the protocol of packets: that of ll or ll128, with flags as in their lines if the
+// machine does not say.
+func (r *Ring) Lines(l PacketLine) Protocol {
+	p, data := r.LL, int64(million/2)
+	if l == LineLL128 {
+		p, data = r.LL128, million*120/128
+	}
 	if p.Payload == 0 || p.Payload == million {
-		p.Payload = million / 2
+		p.Payload = data
 	}
 	return p
 }
 
 // LineLate is the latency of a packet that has taken a level of the network; -1: none.
-func (r *Ring) LineLate(level int) unit.Time {
-	late, _ := r.LL.Late(level)
+func (r *Ring) LineLate(l PacketLine, level int) unit.Time {
+	p := r.LL
+	if l == LineLL128 {
+		p = r.LL128
+	}
+	late, _ := p.Late(level)
 	return late
 }

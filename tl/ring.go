@@ -21,7 +21,7 @@ type Ring struct {
 	OnRecv      bool      // the older rule: the credit leaves inside the receive
 	Strict      bool      // a receive must agree with what was sent in type and shape
 	Protocol    Protocol  // of its messages, and of those to windows
-	LL          Protocol  // of packets: see Lines
+	LL, LL128   Protocol  // of packets: see Lines
 }
 
 // Validate checks the limits of the ring's fields.
@@ -39,6 +39,9 @@ func (r *Ring) Validate() error {
 		return fmt.Errorf("credit size and wake cost must not be negative")
 	}
 	if err := r.LL.Validate(); err != nil {
+		return err
+	}
+	if err := r.LL128.Validate(); err != nil {
 		return err
 	}
 	return r.Protocol.Validate()

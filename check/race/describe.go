@@ -186,6 +186,9 @@ func (d *Detector) missingEdge(f, e *event) string {
 	if hint := d.sectionHint(f, e); hint != "" {
 		return hint
 	}
+	if hint := d.missingLines(f, e); hint != "" {
+		return hint
+	}
 	switch s, u := d.unsure(f, e); {
 	case u != nil && u.order() > s.turn && !f.write: // memory that is used again: see below
 	case u != nil && u.order() > s.turn: // this wait is for another one

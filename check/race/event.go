@@ -105,6 +105,7 @@ type more struct {
 	held    *held           // the sections that its agent was in
 	seen    []witness       // as event.seen, all others
 	waiters []*event        // of a load or store, as carrier: accesses by the same PE that wait for it
+	lines   []knownLines    // of the signal of a packet: which lines agents know of
 	saw     []history.Agent // that have seen the update in its word, and have not acted on it
 	ops     []uint64        // of a joint event: accesses that are not complete, ascending
 	opsDone int             // the first ones of ops that are complete
@@ -289,7 +290,7 @@ func (d *Detector) release(e *event) {
 			for _, x := range m.waiters {
 				d.release(x)
 			}
-			*m = more{waiters: m.waiters[:0], saw: m.saw[:0], seen: m.seen[:0], ops: m.ops[:0]}
+			*m = more{waiters: m.waiters[:0], saw: m.saw[:0], seen: m.seen[:0], lines: m.lines[:0], ops: m.ops[:0]}
 			d.freeMores = append(d.freeMores, e.more)
 		}
 		next := e.carrier

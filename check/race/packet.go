@@ -1,24 +1,37 @@
 package race
 
 import (
+	"fmt"
+
 	"kernbench/mem"
 	"kernbench/record/history"
+	"kernbench/tl"
 )
 
-// A flag in the lines of a packet orders its reader after this packet, as the signal of a put does.
-// It proves nothing if the packet that was there before had the same flag: the reader may have seen
-// that one.
+// A flag in the lines of a packet orders its reader after these lines, as the signal of a put does.
+// A reader that waits for all lines knows of the whole packet, one that waits for some of these
+// only. A flag proves nothing if the packet that was there before had the same flag: the reader may
+// have seen that one.
 
 // flagged is the last packet of a place.
 type flagged struct {
 	flag  int64
 	by    Access
 	agent history.Agent
+	link  linkID
+	seq   uint32 // of its data on the link
+	line  tl.PacketLine
+}
+
+// knownLines is a moment at which an agent knows that some bytes of a packet have come.
+type knownLines struct {
+	witness
+	from, to int64
 }
 
 // packet handles a packet that has been put. It names one with the flag of its predecessor.
-func (d *Detector) packet(e *event, r *history.Record) {
-	now := flagged{e.value(), d.describe(e), e.agent}
+func (d *Detector) packet(e, data *event, r *history.Record) {
+	now := flagged{e.value(), d.describe(e), e.agent, data.link, data.seq, r.Lines}
 	before, known := d.flags[r.Word]
 	if d.flags == nil {
 		d.flags = map[mem.Addr]flagged{}
@@ -31,6 +44,65 @@ func (d *Detector) packet(e *event, r *history.Record) {
 		h.Missing = "another flag: a wait for " + itoa(now.flag) + " cannot tell this packet from the one before; count calls, " +
 			"or take turns with two buffers"
 	}
+}
+
+// teachLines adds to an agent what the flag of some lines of a packet proves: that these lines have
+// come, and what the sender knew.
+func (d *Detector) teachLines(r *history.Record, y *knowledge) {
+	a := &d.agents[r.Agent]
+	now := witness{r.Agent, a.clk.time}
+	p := d.flags[r.Word]
+	if y.one != nil {
+		d.join(&a.clk, y.one)
+	}
+	d.joinTimes(&a.clk, y.times)
+	for _, c := range y.covers {
+		if c.link == p.link && p.seq > 0 { // what was sent before the packet, and not the packet
+			c.upTo[collective] = min(c.upTo[collective], p.seq-1)
+		}
+		d.cover(c.link, now, c.upTo)
+	}
+	for _, u := range y.sure {
+		if u.carries && p.line != tl.NoLine && p.flag == u.value() && p.agent == u.agent {
+			m := d.needMore(u)
+			from := int64(r.From) * p.line.Data()
+			m.lines = append(m.lines, knownLines{now, from, from + int64(r.Count)*p.line.Data()})
+		}
+	}
+}
+
+// knowsLines reports whether an agent with clock c knows by the flags of lines that the part
+// [a, a+n) of put f has come.
+func (d *Detector) knowsLines(c *clock, f *event, a mem.Addr, n int64) bool {
+	u := d.carrierOf(f)
+	if u == nil || u.more == 0 || !f.write || a < f.addr || int64(a-f.addr)+n > f.bytes() {
+		return false
+	}
+	at, end, lines := int64(a-f.addr), int64(a-f.addr)+n, d.mores[u.more].lines
+	for more := true; more && at < end; {
+		more = false
+		for _, l := range lines {
+			if l.from <= at && at < l.to && c.at(l.agent) >= l.time {
+				at, more = l.to, true
+			}
+		}
+	}
+	return at >= end
+}
+
+// missingLines is what would order e after put f, if its agent has waited for some of its lines.
+func (d *Detector) missingLines(f, e *event) string {
+	u := d.carrierOf(f)
+	if u == nil || u.more == 0 {
+		return ""
+	}
+	for _, l := range d.mores[u.more].lines {
+		if l.agent == e.agent {
+			return fmt.Sprintf("%v has waited for some lines of %s only, and a flag orders its own line: wait for all lines that %s reads, or for the whole packet",
+				d.agentOf(e), d.spot(f), d.spot(e))
+		}
+	}
+	return ""
 }
 
 // freshFlags forgets the packets in a stretch of memory.

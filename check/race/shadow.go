@@ -388,7 +388,7 @@ func (d *Detector) judgePair(f, e *event, a mem.Addr, n int64) (keep, settled bo
 	case m.f != f:
 		m.f, m.ordered = f, d.before(f, e, &d.agents[e.agent].clk)
 	}
-	ordered := m.ordered
+	ordered := m.ordered || f.carrier != 0 && d.knowsLines(&d.agents[e.agent].clk, f, a, n)
 	apart := !ordered && (f.write || e.write) && d.heldAt(f) != nil && d.heldAt(e) != nil && d.excluded(f, e, a)
 	if f.agent == e.agent && f.plain() && f.done == 0 && (e.plain() || e.local) && !f.joint {
 		d.waitFor(f, e)

@@ -51,7 +51,7 @@ func (d *Detector) waited(r *history.Record) {
 	switch {
 	case r.Call == "test":
 		d.depend("test", "what it answers depends on when it looks", r.Call, r.Line)
-	case r.Lines: // a flag that is not reused is set once: see packet
+	case r.Lines != tl.NoLine: // a flag that is not reused is set once: see packet
 	case r.Cmp != tl.GE && r.Cmp != tl.GT:
 		d.depend("wait "+r.Cmp.String(), "ends only while the word holds such a value", r.Call, r.Line)
 	}
@@ -83,6 +83,10 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 	y := &d.learning.answer
 	if !d.learn(q, y) {
 		d.believe(w, r.Agent, r.Seen)
+		return
+	}
+	if r.Count > 0 {
+		d.teachLines(r, y)
 		return
 	}
 	s := sighting{

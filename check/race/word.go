@@ -120,8 +120,8 @@ func (d *Detector) notify(r *history.Record) {
 	}
 	d.changed(r)
 	switch {
-	case r.Lines:
-		d.packet(e, r)
+	case r.Lines != tl.NoLine:
+		d.packet(e, a.put, r)
 	case e.set:
 		d.depend("set", "hides what the word held before", r.Call, r.Line)
 	case e.value() < 0:

@@ -28,6 +28,7 @@ type effect struct {
 	n      int
 	typ    dtype.Type
 	binary dtype.BinaryOp
+	cuts   []cut    // of a packet: the lines that are still to come; nil: all at once
 	value  tl.Value // data on its way, with a reference
 	off    int32
 	origin oplog.Origin
@@ -129,6 +130,10 @@ func (e *effect) proceed() {
 		}
 		e.next = arrives
 	case arrives:
+		if len(e.cuts) > 0 {
+			e.partArrives()
+			return
+		}
 		if x.log != nil {
 			e.arrive(x.log)
 		}
@@ -167,6 +172,9 @@ func (e *effect) update() {
 	case e.op == tl.OpFetchAdd || s.Op == tl.SignalAdd:
 		v = held + s.Value
 	}
+	if s.Lines != tl.NoLine {
+		s.Win.CameWhole(s.Peer, s.Word, s.Lines.Count(e.bytes()))
+	}
 	if s.Hit {
 		x.set(s.Win, s.Peer, s.Word, s.WordType.Wrap(v))
 	}
@@ -175,12 +183,18 @@ func (e *effect) update() {
 	}
 }
 
+// bytes is the size of the data.
+func (e *effect) bytes() int64 { return int64(e.n) * int64(e.typ.Size()) }
+
 // launchEffect starts an effect that takes place later.
 func (x *run) launchEffect(e *effect) {
 	e.by.pending++
 	e.index = len(x.effects)
 	x.effects = append(x.effects, e)
 	e.lazy = x.chance(4)
+	if e.side.Lines != tl.NoLine {
+		e.cut()
+	}
 	if e.op == tl.OpGet {
 		e.allowed = true
 	} else {

@@ -20,8 +20,7 @@ type words struct {
 	granted int     // rounds of polls granted since
 }
 
-// set changes a word, and wakes the actors whose wait it satisfies. They read it again in their
-// turn, because it may have changed once more.
+// set changes a word, and wakes the actors whose wait it satisfies.
 func (x *run) set(w *mem.Window, peer, word int32, v int64) {
 	held := w.Words(int(peer))
 	if held[word] == v {
@@ -29,6 +28,12 @@ func (x *run) set(w *mem.Window, peer, word int32, v int64) {
 	}
 	held[word] = v
 	x.changes++
+	x.show(w, peer)
+}
+
+// show wakes the actors whose wait the words of a member, or lines of packets there, satisfy. They
+// look again in their turn, because words may have changed once more.
+func (x *run) show(w *mem.Window, peer int32) {
 	pe := w.Team.PEs[peer]
 	all := x.watches[pe]
 	left := all[:0]

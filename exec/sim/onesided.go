@@ -42,7 +42,7 @@ type effect struct {
 	local   mem.Addr // of a put from memory: the source. Of a get: the destination
 	memory  bool     // a put from memory
 	combine bool
-	lines   bool // that carry the word
+	lines   tl.PacketLine // that carry the word
 	by      dtype.BinaryOp
 	info    *callInfo // nil unless the run is traced or its schedule is random
 }
@@ -223,7 +223,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		r.begin(now, t.route, noc.Collective, x.putWire(t.bytes, x.effects.At(t.side).lines), user, r.nextKey(des.Arrive, seqReply))
 		return
 	case anAtomic:
-		if x.unseen(r, user, now, r.late(x.effects.At(t.side).to, false)) {
+		if x.unseen(r, user, now, r.late(x.effects.At(t.side).to, tl.NoLine)) {
 			return
 		}
 		x.atomicArrived(r, user, now)
@@ -267,6 +267,9 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		r.home = max(r.home, now)
 		r.homes(-1)
 		r.reply, f.word = f.value, -1
+	}
+	if f.lines != tl.NoLine {
+		f.win.CameWhole(f.member, f.word, f.lines.Count(t.bytes))
 	}
 	if f.word >= 0 {
 		x.update(&f, now)

@@ -4,6 +4,7 @@ import (
 	"kernbench/hw/noc"
 	"kernbench/machine"
 	"kernbench/mem"
+	"kernbench/tl"
 	"kernbench/unit"
 )
 
@@ -155,15 +156,15 @@ func (e *Executor) pair(from, to int32) uint32 {
 // ack returns the time of an acknowledgement of a peer.
 func (r *rank) ack(i int32) unit.Time { return r.run.e.pairTimes[r.peers.at(i).pair].ack }
 
-// late returns the time from the arrival of an update of a peer's word until it is seen; lines: of
-// a packet.
-func (r *rank) late(i int32, lines bool) unit.Time {
+// late returns the time from the arrival of an update of a peer's word, or of a packet of lines,
+// until it is seen.
+func (r *rank) late(i int32, lines tl.PacketLine) unit.Time {
 	t := &r.run.e.pairTimes[r.peers.at(i).pair]
 	if t.own {
 		return 0
 	}
-	if lines {
-		return r.run.ring.LineLate(t.level)
+	if lines != tl.NoLine {
+		return r.run.ring.LineLate(lines, t.level)
 	}
 	late, _ := r.run.ring.Protocol.Late(t.level)
 	return late

@@ -5,6 +5,7 @@ import (
 	"kernbench/hw/noc"
 	"kernbench/mem"
 	"kernbench/record/cause"
+	"kernbench/tl"
 	"kernbench/unit"
 )
 
@@ -36,10 +37,10 @@ func (x *run) putUnseen(r *rank, user uint32, at unit.Time) bool {
 }
 
 // putWire returns the bytes that a put of so many takes on the links. Lines of packets have flags.
-func (x *run) putWire(bytes int64, lines bool) int64 {
+func (x *run) putWire(bytes int64, lines tl.PacketLine) int64 {
 	p := &x.ring.Protocol
-	if lines {
-		ll := x.ring.Lines()
+	if lines != tl.NoLine {
+		ll := x.ring.Lines(lines)
 		p = &ll
 	}
 	return p.Wire(bytes)

@@ -60,6 +60,9 @@ func ForWord(in *tl.Instr, pe int32, peers []int) fault.Blocked {
 	default:
 		b.Want = fmt.Sprintf("%v %d", x.Cmp, x.Value)
 	}
+	if x.Count > 0 {
+		b.Word += fmt.Sprintf(" (lines %d:%d of a packet; the last one has %d)", x.From, x.From+x.Count, x.Win.Lines(x.Peer, word))
+	}
 	if x.Win.Team.PEs[x.Peer] != pe {
 		b.Word += fmt.Sprintf(" of rank %d", x.Peer)
 	}

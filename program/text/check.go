@@ -250,7 +250,7 @@ func (k *checker) words(s *Stmt) error {
 	if from < 0 || to >= p.Count {
 		return fmt.Errorf("found words %d to %d of a part of %d, want them within it", from, to, p.Count)
 	}
-	if s.Lines && w.Value == 0 {
+	if s.Lines != tl.NoLine && w.Value == 0 {
 		return fmt.Errorf("found flag 0, want another: it is that of memory which was never written")
 	}
 	if s.Op != WaitUntil && n != 1 {
@@ -388,8 +388,8 @@ func (k *checker) sided(s *Stmt, n int, want func(int, int, dtype.Type) error) e
 		}
 	}
 	switch {
-	case s.Lines && (s.Op != Put || s.In[0].Tensor == Empty || s.Words == nil || s.Words.Op != tl.SignalSet):
-		return fmt.Errorf("found put_ll of memory, or without a flag, want a tensor and signal WORD set FLAG")
+	case s.Lines != tl.NoLine && (s.Op != Put || s.In[0].Tensor == Empty || s.Words == nil || s.Words.Op != tl.SignalSet):
+		return fmt.Errorf("found %s of memory, or without a flag, want a tensor and signal WORD set FLAG", printer{k.scope}.op(s))
 	case s.Atom && (s.NBI || s.Words != nil):
 		return fmt.Errorf("found put_combine with a signal, want one of both")
 	case s.NBI && s.Op == Put && s.In[0].Tensor != Empty:

@@ -98,7 +98,7 @@ type Stmt struct {
 	NBI     bool // put, get: the caller does not wait
 	Atom    bool // put: combine by Sub
 	Grouped bool
-	Lines   bool // put: a packet, whose lines have the word as flag; wait: for such a flag
+	Lines   tl.PacketLine // put: a packet, whose lines have the word as flag; wait: for such a flag
 	ends    uint8
 	said    bool // the text says type and shape
 	Line    int32
@@ -109,8 +109,9 @@ type Stmt struct {
 	From    Place    // source of a put or get
 	Over    [3]int32 // reduce, softmax: elements before, along and after the axis; dot: the inner extent
 	Value   [2]float64
-	Group   Num    // of operations of a switch, if Grouped: in File.Groups; else they are on all ranks
-	Words   *Words // of notify, wait_until, and put with a signal; window of sync
+	Span    [2]int32 // wait for flags: the first line and the number of lines; 0: all
+	Group   Num      // of operations of a switch, if Grouped: in File.Groups; else they are on all ranks
+	Words   *Words   // of notify, wait_until, and put with a signal; window of sync
 
 	cell  int32
 	cells [3]int32

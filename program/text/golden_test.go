@@ -143,7 +143,7 @@ func FuzzParse(f *testing.F) {
 		" put w0.data[0:8]@1 t0 signal w0.sig[1] add 1\n put_combine max w0.data[0:8] data[0:8]\n get data[0:2] w0.data[2:4]@1\n" +
 		" wait_until w0.sig[0; 2 by 3; 2 by 1] >= 1\n sync w0\nrank 1\n recv_async W f16[8]\n t0 = wait W\n recv W data[0:8]\n quiet")))
 	f.Add([]byte(wrap("rank 0:2\n column c0 1 0\n t0 = load data[0:4]\n put_ll w0.data[0:4]@c0 t0 signal w0.sig[1] set 1\n" +
-		" wait_ll w0.sig[1] == 1\n wait_ll w0.sig[0; 2 by 3] == 9\n put_ll w0.data[4:8] t0 signal w0.sig[2] set -1")))
+		" wait_ll w0.sig[1] == 1\n put_ll128 w0.data[0:4]@c0 t0 signal w0.sig[3] set 2\n wait_lines w0.sig[3] == 2 lines 0:1\n wait_ll w0.sig[0; 2 by 3] == 9\n put_ll w0.data[4:8] t0 signal w0.sig[2] set -1")))
 	f.Add([]byte(wrap("group g0 1\ngroup g1 0:2\nrank 0:2\n column c0 1 0\n t0 = load_reduce max w0.data[0:4] among c0\n" +
 		" store_multicast w0.data[4:8] t0 among g1\n store_multicast w0.data[0:0] empty\n" +
 		" reduce_multicast sum w0.data[0:4] w0.data[4:8] among g1 as bf16[4]\nrank 1 block 1\n t0 = load_reduce min w0.data[0:8] among g0")))

@@ -285,11 +285,14 @@ func (x *interpreter) effect(s *Stmt) {
 	case Notify:
 		c.Notify(x.signal(s.Words), x.peer(s.Words.Far, s.Words.Peer), s.Words.Op, s.Words.Value)
 	case WaitUntil:
-		if s.Lines {
+		switch {
+		case s.Span[1] > 0:
+			c.WaitLines(x.signal(s.Words), s.Words.Value, int(s.Span[0]), int(s.Span[1]))
+		case s.Lines != tl.NoLine:
 			c.WaitLL(x.signal(s.Words), s.Words.Value)
-			return
+		default:
+			c.WaitUntil(x.signal(s.Words), s.Words.Cmp, s.Words.Value)
 		}
-		c.WaitUntil(x.signal(s.Words), s.Words.Cmp, s.Words.Value)
 	case Fence:
 		c.Fence()
 	case Quiet:
@@ -305,7 +308,9 @@ func (x *interpreter) put(s *Stmt) {
 	c, dst, peer := x.c, x.sym(&s.Mem, s.Type), x.peer(s.Mem.Far, s.Mem.Peer)
 	if s.Op == Put && s.In[0].Tensor != Empty {
 		switch t := x.view(s, 0, s.Shape); {
-		case s.Lines:
+		case s.Lines == tl.LineLL128:
+			c.PutLL128(dst, peer, t, x.signal(s.Words), s.Words.Value)
+		case s.Lines == tl.LineLL:
 			c.PutLL(dst, peer, t, x.signal(s.Words), s.Words.Value)
 		case s.Words != nil:
 			c.PutTensorSignal(dst, peer, t, x.signal(s.Words), s.Words.Op, s.Words.Value)

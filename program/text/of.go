@@ -233,7 +233,7 @@ func (m *maker) sided(s *Stmt, in *tl.Instr) (err error) {
 		s.Op, s.Words, m.skip = Sync, &Words{Window: int16(w)}, 2*x.Win.Team.Rounds()-1
 		return nil
 	}
-	s.NBI, s.Atom, s.Lines = x.NBI, x.Atomic, x.Lines
+	s.NBI, s.Atom, s.Lines, s.Span = x.NBI, x.Atomic, x.Lines, [2]int32{x.From, x.Count}
 	switch in.Op {
 	case tl.OpLoadReduce, tl.OpMulticast, tl.OpReduceMulticast:
 		return m.switched(s, in)

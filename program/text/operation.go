@@ -70,8 +70,8 @@ func (o Op) makes() bool { return o == Load || o == Recv || o >= Wait && o <= Do
 
 // operationNames are the words that begin an operation, for errors.
 const operationNames = "load, store, send, recv, recv_async, wait, add, sub, mul, div, max, min, exp, log, sqrt, abs, neg, " +
-	"fma, clamp, convert, full, reduce, softmax, transpose, dot, put, put_ll, put_nbi, put_combine, get, get_nbi, " +
-	"load_reduce, store_multicast, reduce_multicast, notify, wait_until, wait_ll, " +
+	"fma, clamp, convert, full, reduce, softmax, transpose, dot, put, put_ll, put_ll128, put_nbi, put_combine, get, get_nbi, " +
+	"load_reduce, store_multicast, reduce_multicast, notify, wait_until, wait_ll, wait_lines, " +
 	"fence, quiet, pipe_barrier, sync"
 
 var operations = map[string]func(p *parser, s *Stmt) error{
@@ -184,9 +184,10 @@ var operations = map[string]func(p *parser, s *Stmt) error{
 		s.Over[0] = int32(n)
 		return err
 	},
-	"put":     func(p *parser, s *Stmt) error { return p.put(s) },
-	"put_ll":  func(p *parser, s *Stmt) error { s.Lines = true; return p.put(s) },
-	"put_nbi": func(p *parser, s *Stmt) error { s.NBI = true; return p.put(s) },
+	"put":       func(p *parser, s *Stmt) error { return p.put(s) },
+	"put_ll":    func(p *parser, s *Stmt) error { s.Lines = tl.LineLL; return p.put(s) },
+	"put_ll128": func(p *parser, s *Stmt) error { s.Lines = tl.LineLL128; return p.put(s) },
+	"put_nbi":   func(p *parser, s *Stmt) error { s.NBI = true; return p.put(s) },
 	"put_combine": func(p *parser, s *Stmt) error {
 		s.Atom = true
 		if err := p.combining(s); err != nil {
@@ -233,15 +234,28 @@ var operations = map[string]func(p *parser, s *Stmt) error{
 		s.Op, s.Words = Notify, &Words{}
 		return p.update(s.Words)
 	},
-	"wait_ll": func(p *parser, s *Stmt) error {
-		s.Op, s.Lines, s.Words = WaitUntil, true, &Words{}
-		if err := p.words(s.Words); err != nil {
+	"wait_ll": func(p *parser, s *Stmt) error { return p.flag(s) },
+	"wait_lines": func(p *parser, s *Stmt) error {
+		if err := p.flag(s); err != nil {
 			return err
 		}
-		_, err := p.word("==")
-		if err == nil {
-			s.Words.Value, err = p.number("flag", math.MinInt64, math.MaxInt64)
+		if _, err := p.word("lines"); err != nil {
+			return err
 		}
+		t, err := p.next("lines FROM:TO")
+		if err != nil {
+			return err
+		}
+		lo, hi, ok := strings.Cut(t, ":")
+		if !ok {
+			return p.errorf("found %q, want lines FROM:TO", t)
+		}
+		from, err := p.parseNumber(lo, "first line", 0, tl.MostLines-1)
+		if err != nil {
+			return err
+		}
+		to, err := p.parseNumber(hi, "end of lines", from+1, tl.MostLines)
+		s.Span = [2]int32{int32(from), int32(to - from)}
 		return err
 	},
 	"wait_until": func(p *parser, s *Stmt) error {
@@ -368,6 +382,19 @@ func (p *parser) update(w *Words) error {
 		w.Op = tl.SignalAdd
 	}
 	w.Value, err = p.number("value", math.MinInt64, math.MaxInt64)
+	return err
+}
+
+// flag takes the words of packets and the flag that is awaited.
+func (p *parser) flag(s *Stmt) error {
+	s.Op, s.Lines, s.Words = WaitUntil, tl.LineLL, &Words{}
+	if err := p.words(s.Words); err != nil {
+		return err
+	}
+	_, err := p.word("==")
+	if err == nil {
+		s.Words.Value, err = p.number("flag", math.MinInt64, math.MaxInt64)
+	}
 	return err
 }
 

@@ -202,9 +202,13 @@ func (p printer) op(s *Stmt) string {
 		return "put_combine " + tl.ReduceOp(s.Sub).String()
 	case s.NBI:
 		return name + "_nbi"
-	case s.Lines && s.Op == WaitUntil:
+	case s.Span[1] > 0:
+		return "wait_lines"
+	case s.Lines != tl.NoLine && s.Op == WaitUntil:
 		return "wait_ll"
-	case s.Lines:
+	case s.Lines == tl.LineLL128:
+		return "put_ll128"
+	case s.Lines == tl.LineLL:
 		return "put_ll"
 	}
 	return name
@@ -268,7 +272,11 @@ func (p printer) sided(s *Stmt) []string {
 	case Notify:
 		return []string{p.words(s.Words), s.Words.Op.String(), strconv.FormatInt(s.Words.Value, 10)}
 	case WaitUntil:
-		return []string{p.words(s.Words), s.Words.Cmp.String(), strconv.FormatInt(s.Words.Value, 10)}
+		all := []string{p.words(s.Words), s.Words.Cmp.String(), strconv.FormatInt(s.Words.Value, 10)}
+		if n := s.Span[1]; n > 0 {
+			all = append(all, "lines", fmt.Sprintf("%d:%d", s.Span[0], s.Span[0]+n))
+		}
+		return all
 	case Sync:
 		return []string{fmt.Sprintf("w%d", s.Words.Window)}
 	}

@@ -207,7 +207,9 @@ func (b *Book) Seen(s *tl.OneSided) {
 	for _, w := range s.Words {
 		rec := b.teller.Record(Wait)
 		rec.SetLook(s, w)
-		rec.Lines = s.Lines
+		if rec.Lines = s.Lines; s.Count > 0 {
+			rec.From, rec.Count, rec.Seen = s.From, s.Count, s.Value
+		}
 	}
 }
 

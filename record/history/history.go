@@ -96,7 +96,6 @@ type Record struct {
 	NBI    bool // Put, Get: the call returned before its side was complete; Read: other agents may change the word
 	Atomic bool // Put: combines; concurrent ones do not conflict
 	Carry  bool // Notify: with the data of put Op; Put: a Notify with its data follows
-	Lines  bool // Notify: each line of these data has the word; Wait: for such a flag
 	Wrote  bool // RMW
 	Float  bool // Put: combining rounds, so that the order of several matters
 
@@ -106,6 +105,9 @@ type Record struct {
 	Op           uint64 // of an access, shared by its pieces; of a send, shared by its messages
 	Range        Range
 	Source       Range
+
+	Lines       tl.PacketLine // Notify: each line of these data has the word; Wait: for such a flag
+	From, Count int32         // Wait for such a flag: in these lines; Count 0: in all
 
 	Word  Word
 	Type  mem.WordType

@@ -1,0 +1,70 @@
+package mem
+
+import "slices"
+
+// This file has what executors know of the lines of packets in a window. Each line has a flag, and
+// all lines of a packet have the same one. A control word holds the flag of the last packet that
+// has come whole.
+
+// packets is the lines that have come into all copies of a window.
+type packets struct {
+	whole  [][]int32 // by member and word: lines of the last packet that has come whole
+	coming map[packetKey]*coming
+}
+
+type packetKey struct{ member, word int32 }
+
+// coming is the lines of a packet that is on its way.
+type coming struct {
+	flag int64
+	come []lineSpan
+}
+
+type lineSpan struct{ from, to int32 }
+
+// CameWhole notes that all lines of a packet with the flag of a word have come into a member's
+// copy. The word is set at the same time.
+func (w *Window) CameWhole(member, word, lines int32) {
+	if w.packets.whole[member] == nil {
+		w.packets.whole[member] = make([]int32, w.Layout.Words)
+	}
+	w.packets.whole[member][word] = lines
+	delete(w.packets.coming, packetKey{member, word})
+}
+
+// CamePartly notes that some lines of a packet have come, from one on.
+func (w *Window) CamePartly(member, word int32, flag int64, from, n int32) {
+	if w.packets.coming == nil {
+		w.packets.coming = map[packetKey]*coming{}
+	}
+	key := packetKey{member, word}
+	c := w.packets.coming[key]
+	if c == nil || c.flag != flag {
+		c = &coming{flag: flag}
+		w.packets.coming[key] = c
+	}
+	c.come = append(c.come, lineSpan{from, from + n})
+	slices.SortFunc(c.come, func(a, b lineSpan) int { return int(a.from) - int(b.from) })
+}
+
+// Lines returns the number of lines of the last packet that has come whole, or 0.
+func (w *Window) Lines(member, word int32) int32 {
+	if whole := w.packets.whole[member]; whole != nil {
+		return whole[word]
+	}
+	return 0
+}
+
+// HasLines reports whether n lines of a packet, from one on, have the flag.
+func (w *Window) HasLines(member, word int32, flag int64, from, n int32) bool {
+	if c := w.packets.coming[packetKey{member, word}]; c != nil && c.flag == flag {
+		at := from
+		for _, s := range c.come {
+			if s.from <= at {
+				at = max(at, s.to)
+			}
+		}
+		return at >= from+n
+	}
+	return w.words[member][word] == flag && from+n <= w.Lines(member, word)
+}

@@ -166,7 +166,7 @@ func TestStructsAreChangedByFewFiles(t *testing.T) {
 	}
 }
 
-// The test must be able to fail: each way to assign counts, for the struct that has the field.
+// The test must be able to fail: each form of assignment counts, for the struct that has the field.
 func TestWritersAreFound(t *testing.T) {
 	fset := token.NewFileSet()
 	var files []*ast.File

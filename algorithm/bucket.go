@@ -6,7 +6,7 @@ import (
 )
 
 // bucket is a vector that n ranks reduce and gather on a ring, in n chunks (the bucket algorithm).
-// Parallel buckets use different directions, so that their messages are under way at the same time.
+// Parallel buckets use different directions, so that their messages are in flight at the same time.
 //
 // A rank sends on while it holds the slot that it received into: n_slots must be at least 2.
 type bucket struct {
@@ -38,7 +38,7 @@ func (b *bucket) after(first *bucket) *bucket {
 func (b *bucket) mine() tl.Ref { return b.result.Chunk(b.n, (b.me+1)%b.n) }
 
 // reduceBuckets takes n-1 steps. In each a rank sends its current chunk, and adds its contribution
-// to the chunk that arrives. It loads its contribution while the message is on its way.
+// to the chunk that arrives. It loads its contribution while the message is in flight.
 func reduceBuckets(bs ...*bucket) {
 	for _, b := range bs {
 		b.part = b.own(b.me)

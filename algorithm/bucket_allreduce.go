@@ -81,7 +81,7 @@ func stand(dims []levelCircle, rank int) {
 	}
 }
 
-// bucketPart is a part of the vector on its way through the dimensions, from the first on.
+// bucketPart is a part of the vector that goes through the dimensions, from the first on.
 type bucketPart struct {
 	from, block tl.Ref   // what the rank brings to the dimension at hand, and where the result of that goes
 	outer       []tl.Ref // the blocks of the dimensions before
@@ -89,7 +89,7 @@ type bucketPart struct {
 	mosts       []int
 	first       int
 	west        bool
-	back        bool // the way back goes round the other way, and from the last level on
+	back        bool // the way back goes in the opposite direction, and from the last level on
 	dims        []levelCircle
 	stage       int // of a pipeline: how many rounds are behind it
 }
@@ -104,7 +104,7 @@ func (p *bucketPart) pipeline(k int) *ringPipeline {
 	return l
 }
 
-// circle is the same, with the place counted the way that the part goes.
+// circle is the same, with the place counted in the direction of the part.
 func (p *bucketPart) circle(k int) levelCircle {
 	d := p.dims[(p.first+k)%len(p.dims)]
 	if p.west {

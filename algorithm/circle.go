@@ -13,7 +13,7 @@ import (
 type circle struct {
 	c        *tl.Context
 	to, from tl.Dir
-	me, n    int // place in the ring, counted the way that messages go
+	me, n    int // place in the ring, counted in the direction of the messages
 	part     func(k int) tl.Ref
 	quarter  int       // of the parts, where four go side by side
 	hand     tl.Tensor // what it sends next
@@ -43,14 +43,14 @@ func gatherRound(rs ...*circle) {
 	})
 }
 
-// reduceRound adds up what all ranks have in part k, on the way from rank k+1 around to rank k.
-// Rank k gets the sum tile by tile.
+// reduceRound adds up part k of all ranks, along the ring from rank k+1 to rank k. Rank k gets the
+// sum tile by tile.
 func reduceRound(op tl.ReduceOp, take func(r *circle, i int, sum tl.Tensor), rs ...*circle) {
 	eachTile(rs, func(r *circle, i int) {
 		r.hand = r.c.Load(r.tile((r.me+r.n-1)%r.n, i))
 	}, func(r *circle, step, i int) {
 		_, k := topology.RingStep(r.me-1, step, r.n)
-		r.brings = r.c.Load(r.tile(k, i)) // comes in while the message is on its way
+		r.brings = r.c.Load(r.tile(k, i)) // comes in while the message is in flight
 		r.c.Send(r.to, r.hand)
 		r.c.Free(r.hand)
 	}, func(r *circle, _, _ int) {

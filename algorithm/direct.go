@@ -15,7 +15,7 @@ import (
 // waits in between. All ranks meet twice: before the first load, when all contributions must be
 // complete, and after the last store.
 //
-// Many loads are under way while earlier ones are combined and stored, which hides the latency of
+// Many loads are in flight while earlier ones are combined and stored, which hides the latency of
 // remote memories. Every rank begins with the rank after it, so that no memory is read by all at
 // once. Contributions are combined in rank order, so the bits of a result do not depend on its
 // owner.
@@ -53,7 +53,7 @@ func directWindow(world, _ int, t dtype.Type) (*mem.Layout, error) {
 }
 
 // direct performs all work of a rank, between two meetings of all ranks, in tiles of limited size.
-// Long tiles keep many bytes under way. Tiles that are stored to others should be short, so that
+// Long tiles keep many bytes in flight. Tiles that are stored to others should be short, so that
 // one rank does not delay the rest.
 func direct(c *tl.Context, a tl.Args, most int, work carries) {
 	_, signals := scratch(c, a, 0)
@@ -75,7 +75,7 @@ const (
 // The exit of a PE has space for one of each.
 const pieceToEach = 8 << 10
 
-// loadsAhead is the number of loads under way: the usual size of a PE's DMA queue.
+// loadsAhead is the number of loads in flight: the usual size of a PE's DMA queue.
 const loadsAhead = 64
 
 // meetAll is meshBarrier with one wait for all: a look at words takes as long as one at a word.

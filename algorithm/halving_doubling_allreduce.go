@@ -22,8 +22,8 @@ func halvingDoublingAllReduce(c *tl.Context, a tl.Args) {
 // cubeHalf is 0 in one half of a hypercube along a dimension, and 1 in the other.
 func cubeHalf(rank, k, _ int) int { return rank >> k & 1 }
 
-// halving is a vector that a power of two of ranks reduce and gather this way, along dimensions of
-// its own.
+// halving is a vector that a power of two of ranks reduce and gather by halving and doubling, along
+// dimensions of its own.
 type halving struct {
 	dir   func(k int) tl.Dir
 	half  func(k int) int // half of its part that this rank keeps in dimension k; its neighbour keeps the other

@@ -97,7 +97,7 @@ func rankOf(t testing.TB, a *algorithm.Algorithm, world, nElem int) (tl.Setup, t
 	}, args
 }
 
-// parked is a Core that gives way in each instruction.
+// parked is a Core that parks in each instruction.
 type parked struct {
 	idle
 	yield func(struct{}) bool

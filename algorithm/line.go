@@ -41,7 +41,7 @@ func (l *line) tile(part func(k int) tl.Ref, i int) *line {
 
 func (l *line) mine() tl.Ref { return l.chunk(l.me) }
 
-// reduce takes n-1 steps. Chunks with the longest way go first. So each is forwarded in the step
+// reduce takes n-1 steps. Chunks with the longest path go first. So each is forwarded in the step
 // after its arrival, and both directions are equally busy. Who has the part of the sum then frees
 // it.
 func (l *line) reduce() {

@@ -53,7 +53,7 @@ func toCenter(c *tl.Context, op tl.ReduceOp, acc *tl.Tensor, me, n int, ahead, b
 	}
 }
 
-// MeshCenterAllReduce halves the way to the root.
+// MeshCenterAllReduce halves the distance to the root.
 var MeshCenterAllReduce = Register(Algorithm{
 	Name:       "mesh_center_allreduce",
 	Summary:    "rows, then the middle column, are reduced to the middle of a mesh, which broadcasts the result back",

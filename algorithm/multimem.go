@@ -21,7 +21,7 @@ type transfer struct {
 	store func(t tl.Tensor)
 }
 
-// stream is a list of transfers, in their order. It has the number of loads under way while the
+// stream is a list of transfers, in their order. It has the number of loads in flight while the
 // store of the first waits for its data.
 type stream struct {
 	all   []transfer
@@ -52,7 +52,7 @@ func perform(c *tl.Context, streams ...*stream) {
 	}
 }
 
-// step stores what the first load has brought, with others on their way.
+// step stores what the first load has brought, with others in flight.
 func (l *stream) step(c *tl.Context) {
 	depth := max(1, min(l.depth, int(c.ScratchBytes()/(8*tileBytes))))
 	for next := l.done + len(l.ahead); next < min(len(l.all), l.done+depth); next++ {

@@ -222,7 +222,7 @@ func (t *nodeTree) up(tree, k int) *stream {
 		return &stream{}
 	}
 	p := &t.trees[tree]
-	var came [][]tl.Tensor // of children, by tile that is under way
+	var came [][]tl.Tensor // of children, by tile that is in flight
 	l := &stream{depth: reduceDepth}
 	for i := range t.tiles {
 		part, lo := t.tile(k, tree, i)

@@ -23,7 +23,7 @@ func TestNVLSTreeTimes(t *testing.T) {
 			t.Errorf("%d nodes: %v, and with 1 µs in each switch %v: want %d of them", nodes, base, slow, height+1)
 		}
 	}
-	const n = 16 << 20 // 64 MiB, of which half is the slice of a rank: it takes a rail each way
+	const n = 16 << 20 // 64 MiB, of which half is the slice of a rank: it takes a rail in each direction
 	if got, least := time(2, n, "system.nodes.link.latency_ns=10"), unit.Nanoseconds(float64(2*n)/50); got < least || got > 2*least {
 		t.Errorf("%v, of which %v are the bytes on a rail", got, least)
 	}

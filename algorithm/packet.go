@@ -32,7 +32,7 @@ func (p *packetCall) load(first, i, from int, src tl.Sym) tl.Tensor {
 }
 
 // sum adds up packet i of all ranks, in their order: own is this rank's part. Several loads are
-// under way at the same time.
+// in flight at the same time.
 func (p *packetCall) sum(a tl.Args, i int, own tl.Ref, slot func(from int) tl.Sym) tl.Tensor {
 	n := p.c.WorldSize()
 	ahead := int(max(1, min(int64(n), p.c.ScratchBytes()/(4*max(1, own.Bytes())))))
@@ -125,7 +125,7 @@ func windowAllReduceTwoPhaseLL(c *tl.Context, a tl.Args) {
 	}
 }
 
-// WindowAllReduceOnePhaseLL takes one way, and no signals.
+// WindowAllReduceOnePhaseLL takes one message latency, and no signals.
 var WindowAllReduceOnePhaseLL = Register(Algorithm{
 	Name:       "window_allreduce_onephase_ll",
 	Summary:    "every rank puts its vector to all others as packets, whose lines carry a flag, and adds up all: one way without signals, for few bytes",

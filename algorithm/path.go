@@ -58,7 +58,7 @@ func binomialFrom(world, root int) Path {
 	}
 }
 
-// binomialTo is the same way back.
+// binomialTo is the same path in reverse.
 func binomialTo(world, root int) Path { return backwards(binomialFrom(world, root)) }
 
 // binomialAndBack goes up and down again.
@@ -73,7 +73,7 @@ func treeAndBack(world, _ int) Path {
 	return andBack(w)
 }
 
-// firstOfTwoTrees is the way of one half of the vector, up and down its tree.
+// firstOfTwoTrees is the path of one half of the vector, up and down its tree.
 func firstOfTwoTrees(world, _ int) Path {
 	var longest []int
 	for rank := range world {
@@ -88,7 +88,7 @@ func firstOfTwoTrees(world, _ int) Path {
 	return andBack(Path{Ranks: longest, Parts: 2, Stages: 2 * bits.Len(uint(world))})
 }
 
-// andBack goes on from the last rank of a way back to the first.
+// andBack continues from the last rank of a path back to the first.
 func andBack(w Path) Path {
 	for i := len(w.Ranks) - 2; i >= 0; i-- {
 		w.Ranks = append(w.Ranks, w.Ranks[i])

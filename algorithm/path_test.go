@@ -31,7 +31,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A way goes along neighbours of the algorithm's topology, and is as long as the algorithm says.
+// A path goes along neighbours of the algorithm's topology, and is as long as the algorithm
+// declares.
 func TestPathsGoAlongNeighbours(t *testing.T) {
 	for _, a := range algorithm.All() {
 		if a.Path == nil {

@@ -20,7 +20,7 @@ const (
 	railPiece = 512 << 10
 )
 
-// rails are the ranks of a call by node and rail, its pieces, and the tiles that are under way.
+// rails are the ranks of a call by node and rail, its pieces, and the tiles that are in flight.
 type rails struct {
 	c    *tl.Context
 	a    tl.Args
@@ -35,14 +35,14 @@ type rails struct {
 	signals      tl.Signal
 	uses         []int // value of the words of each piece after this call: each tile adds 1
 
-	ahead   int // jobs that are under way at the same time
+	ahead   int // jobs that are in flight at the same time
 	first   int // of the loads of a job; 0, or the next place: then no memory is asked by all at once
 	waiting []railJob
 	started int     // jobs so far
 	behind  [][]int // number of jobs up to the end of a piece, by stage and piece
 }
 
-// railJob is a tile: its loads are under way, and use combines and passes them on.
+// railJob is a tile: its loads are in flight, and use combines and passes them on.
 type railJob struct {
 	came []tl.Tensor
 	use  func(came []tl.Tensor)

@@ -11,7 +11,7 @@ import "kernbench/tl"
 // that all ranks take the same steps. A rank sends while it still holds the slot that it
 // received into, so here too n_slots must be at least 2.
 //
-// Long chunks go in pieces. Where a slot takes a piece, several are in flight, which hides the way
+// Long chunks go in pieces. Where a slot takes a piece, several are in flight, which hides the time
 // from rank to rank.
 func ringAllReduceChunked(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()

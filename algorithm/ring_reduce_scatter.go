@@ -3,7 +3,7 @@ package algorithm
 import "kernbench/tl"
 
 // ringReduceScatter is the first half of the chunked all-reduce, begun one rank earlier so that
-// each rank ends with its own chunk. Partial sums travel east, and chunk k is summed on its way
+// each rank ends with its own chunk. Partial sums travel east, and chunk k is summed on the path
 // from rank k+1 around to rank k.
 //
 // With fewer elements than ranks some chunks are empty: they travel as empty messages. Long ones

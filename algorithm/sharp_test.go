@@ -24,7 +24,7 @@ func TestSHARPSlots(t *testing.T) {
 // TestSHARPTimes: what the switches between nodes take, by hand. Two meetings go over the rail, two
 // links each. Between these a request goes up to the switch and down. The data come up, and the
 // result goes down. Its receipt is acknowledged over two links. So is the last notification, before
-// the call ends. A long vector takes a rail once each way.
+// the call ends. A long vector takes a rail once in each direction.
 func TestSHARPTimes(t *testing.T) {
 	time := func(nodes, n int, more ...string) unit.Time {
 		return timeOnNodes(t, algorithm.SHARPAllReduce, nodes, n, slices.Concat(reducing, more)...)

@@ -7,8 +7,8 @@ import (
 
 // swingAllReduce halves and doubles like halvingDoublingAllReduce, but with partners that are near
 // on a ring. They are at distance 1, 1, 3, 5, 11, ..., on alternating sides. What is largest goes
-// the shortest way. Half of the vector swings the other way round, so that the links on both sides
-// of a rank are used at the same time.
+// the shortest route. Half of the vector swings in the opposite direction, so that the links on
+// both sides of a rank are used at the same time.
 func swingAllReduce(c *tl.Context, a tl.Args) {
 	folded(c, a, func(out tl.Ref, sum tl.Tensor, dims int) {
 		keep, mirrored := halves(sum, 0)
@@ -22,7 +22,7 @@ func swingAllReduce(c *tl.Context, a tl.Args) {
 	})
 }
 
-// mirrorHalf is topology.SwingHalf the other way round.
+// mirrorHalf is topology.SwingHalf in the opposite direction.
 func mirrorHalf(rank, k, dims int) int {
 	return topology.SwingHalf((1<<dims-rank)&(1<<dims-1), k, dims)
 }

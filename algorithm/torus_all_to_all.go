@@ -5,9 +5,9 @@ import (
 )
 
 // torusAllToAll passes blocks along one dimension of a torus after the other, from neighbour to
-// neighbour, the short way round. Blocks whose two ways are equally long go half each way. Each
-// block has a part for each dimension, which begins with that dimension. So all links are equally
-// busy at the same time.
+// neighbour, the short way around. If both ways are equally long, half of a block goes in each
+// direction. Each block has a part for each dimension, which begins with that dimension. So all
+// links are equally busy at the same time.
 //
 // The slot of a block in the result is a place of the torus. Along dimension k a rank gives the
 // block with place x to the rank with that place. It gets the block that takes its slot from the
@@ -48,7 +48,7 @@ type torusSwap struct {
 	to, from tl.Dir
 	done     []int // dimensions that the part has passed
 
-	flight, per    int         // tiles that are under way, and elements of one
+	flight, per    int         // tiles that are in flight, and elements of one
 	others         int         // blocks with one place along the dimension
 	sent, received tileCourse  // how far it has come
 	ahead          int         // tiles that are sent and not received
@@ -81,7 +81,7 @@ func newTorusSwap(c *tl.Context, a tl.Args, dims []levelCircle, part, phase int,
 // most is the distance of the farthest rank.
 func (s *torusSwap) most() int { return s.dims[s.k].n / 2 }
 
-// half reports whether ranks at a distance are as far the other way round.
+// half reports whether ranks at a distance are as far in the opposite direction.
 func (s *torusSwap) half(distance int) bool { return 2*distance == s.dims[s.k].n }
 
 // tiles is the number of tiles of each block for a distance: those of the longest one.

@@ -33,7 +33,7 @@ func TestTorusAllToAll(t *testing.T) {
 	}
 }
 
-// TestTorusAllToAllTraffic: a block takes as many hops as its way is long, the short way round.
+// TestTorusAllToAllTraffic: a block takes as many hops as its shortest path around the rings has.
 func TestTorusAllToAllTraffic(t *testing.T) {
 	for _, tt := range []struct {
 		levels []int

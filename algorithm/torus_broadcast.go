@@ -69,8 +69,8 @@ func torusBroadcast(c *tl.Context, a tl.Args) {
 // treeSteps is the number of pieces of each of some parts, and the steps from a rank to the next
 // one in its tree. A piece passes a link in one step. So the steps are as many as pieces pass until
 // the first one has arrived, with a quarter of the latency to spare. Of a quarter of the slots that
-// many messages are on their way, and as many credits on their way back. What a send waits for, if
-// all slots are full, must be an earlier step of the receiver: lag is less than n_slots.
+// many messages are in flight, and as many credits. What a send waits for, if all slots are full,
+// must be an earlier step of the receiver: lag is less than n_slots.
 func treeSteps(c *tl.Context, a tl.Args, parts int) (pieces, lag int) {
 	latency := a.LatencyBytes
 	if latency == 0 {

@@ -161,8 +161,8 @@ func cut(n, bytes int, t dtype.Type) iter.Seq2[int, int] {
 	}
 }
 
-// move copies memory to memory, tile by tile. Some loads are under way while a tile is stored, so
-// that the way to a memory far off counts once.
+// move copies memory to memory, tile by tile. Some loads are in flight while a tile is stored, so
+// that the latency of a distant memory counts once.
 func move(c *tl.Context, dst, src tl.Ref) {
 	per := tileBytes / src.DType.Size()
 	tile := func(r tl.Ref, i int) tl.Ref { return r.Slice(i*per, min(per, r.Len()-i*per)) }
@@ -227,7 +227,7 @@ func reduce(c *tl.Context, op tl.ReduceOp, dst tl.Ref, src tl.Sym) {
 	}
 }
 
-// reduceLong is reduce of long parts, in the same order. Loads are under way while those before
+// reduceLong is reduce of long parts, in the same order. Loads are in flight while those before
 // them are combined, and each rank begins with the member after it.
 func reduceLong(c *tl.Context, op tl.ReduceOp, dst tl.Ref, from []tl.Ref) {
 	members := len(from)

@@ -8,7 +8,8 @@ import (
 
 // windowAllGatherPush is windowAllGather with puts. Every rank puts its vector into its slot of
 // every copy of the window, with a word that notifies its arrival. It takes the vectors out of its
-// own copy in the order in which they are sent. There is no barrier: one way is all that it takes.
+// own copy in the order in which they are sent. There is no barrier, so it takes one message
+// latency.
 func windowAllGatherPush(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, n*a.NElem)
@@ -71,7 +72,7 @@ func pushEach(c *tl.Context, part func(to int) (slot tl.Sym, src tl.Ref), came t
 	}
 }
 
-// WindowAllGatherPush takes one way.
+// WindowAllGatherPush takes one message latency.
 var WindowAllGatherPush = Register(Algorithm{
 	Name:       "window_allgather_push",
 	Summary:    "every rank puts its vector into the symmetric window of all others, which take it out: one way, for short vectors",

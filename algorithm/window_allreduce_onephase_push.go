@@ -8,7 +8,7 @@ import (
 
 // windowAllReduceOnePhasePush is windowAllReduceOnePhase with puts. Every rank puts its vector into
 // its slot of every copy of the window, and adds up the vectors that it got. There is no barrier:
-// an all-reduce takes one way, which is as short as it can be.
+// an all-reduce takes one message latency, the minimum.
 //
 // All ranks add in the order of ranks, so that all end with the same bits.
 func windowAllReduceOnePhasePush(c *tl.Context, a tl.Args) {
@@ -37,7 +37,7 @@ func windowAllReduceOnePhasePush(c *tl.Context, a tl.Args) {
 	}
 }
 
-// WindowAllReduceOnePhasePush takes one way.
+// WindowAllReduceOnePhasePush takes one message latency.
 var WindowAllReduceOnePhasePush = Register(Algorithm{
 	Name:       "window_allreduce_onephase_push",
 	Summary:    "every rank puts its vector into the symmetric window of all others, and every rank adds up all: one way, for short vectors",

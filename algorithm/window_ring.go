@@ -91,8 +91,8 @@ func (r *ring) meetBoth() {
 	}
 }
 
-// reduceByReads adds, step by step, a chunk of the left neighbour to the own one. Chunk k
-// comes together on its way from rank k+1 round to rank k, where it ends.
+// reduceByReads adds, step by step, a chunk of the left neighbour to the own one. Chunk k is
+// combined along the ring from rank k+1 to rank k, where it ends.
 func (r *ring) reduceByReads() {
 	for step := range r.n - 1 {
 		r.meetLeft()

@@ -145,8 +145,8 @@ func MakeNeutral(dst Prov, n int) Prov { return fill(dst, Run{Kind: Written}, n)
 // makes an element opaque.
 func MakeConstant(dst Prov, n int) Prov { return fill(dst, Run{Kind: Constant}, n) }
 
-// MakeOpaque extends dst by n elements that operation why computed in a way that no
-// collective means.
+// MakeOpaque extends dst by n elements that operation why computed by a method that no collective
+// means.
 func MakeOpaque(dst Prov, n int, why int32) Prov {
 	return fill(dst, Run{Kind: Opaque, Why: why}, n)
 }

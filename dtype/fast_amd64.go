@@ -9,8 +9,8 @@ var hasVectors = cpu.X86.HasAVX2 && cpu.X86.HasF16C
 const group = 8
 
 // binaryFast computes the first done elements by assembly, to the same bits as binaryRef, which has
-// the rest to do. The calls are direct, not by way of a table, so that slices on a caller's stack
-// may stay there.
+// the rest to do. The calls are direct, without a table, so that slices on a caller's stack may
+// stay there.
 func binaryFast(op BinaryOp, t Type, dst, a, b []byte, n int) (done int) {
 	if !hasVectors || n < group {
 		return 0

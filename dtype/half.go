@@ -68,7 +68,7 @@ func bf16FromF32(f float32) uint16 {
 
 // f32Odd rounds v to odd: a value between two float32 goes to the one whose last bit is set.
 // Rounding the result again to a type with at least two bits less gives the same as rounding v
-// once. No tie can be made or lost on the way.
+// once. The intermediate rounding makes or loses no tie.
 func f32Odd(v float64) float32 {
 	f := float32(v)
 	wide := float64(f)

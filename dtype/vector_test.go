@@ -44,7 +44,7 @@ func TestUnary(t *testing.T) {
 	}
 }
 
-// exactFMA rounds a·b + c once, by way of a precision that holds it whole.
+// exactFMA rounds a·b + c once, from a precision that holds it exactly.
 func exactFMA(t Type, a, b, c float64) float64 {
 	if plain := a*b + c; math.IsNaN(plain) || math.IsInf(plain, 0) || plain == 0 {
 		return At(t, of(t, plain), 0)

@@ -47,7 +47,7 @@ type Verdict struct {
 	Hang     *Hang          `json:"hang,omitempty"`
 }
 
-// CallVerdict is the judgment of one way to call a program.
+// CallVerdict is the verdict on one call of a program.
 type CallVerdict struct {
 	InPlace bool  `json:"in_place"`
 	Bytes   int64 `json:"bytes,omitempty"` // of the call; 0: so few that no message is split

@@ -43,12 +43,12 @@ func TestPublishedReadings(t *testing.T) {
 	}{
 		// 13 + 64
 		{"own slice", reading(m, 0, 0, bytes), unit.Nanoseconds(77), 77},
-		// one router each way, 16 B at 256 GB/s
+		// one router in each direction, 16 B at 256 GB/s
 		{"the neighbour's slice", reading(m, 1, 0, bytes), unit.Nanoseconds(77 + 2*3.03 + 0.0625), 82},
-		// up and down again the switch: each way 2 routers, 2 crossings, 2 chiplets, 2 links, the
-		// switch; 128 GB/s
+		// up and down again the switch: in each direction 2 routers, 2 crossings, 2 chiplets, 2
+		// links, the switch; 128 GB/s
 		{"other SIP", reading(m, 0, 128, bytes), unit.Nanoseconds(13 + 128 + 2*(2*3.03+2*16+2*15+2*30+5) + 0.125), 409},
-		// corner to corner: 40 routers and 6 crossings each way
+		// corner to corner: 40 routers and 6 crossings in each direction
 		{"farthest cube", farthest, unit.Nanoseconds(13 + 128 + 2*(40*3.03+6*16) + 0.125), 573},
 	}
 	for _, test := range tests {

@@ -10,7 +10,7 @@ import (
 // same ones are a group. Each switch of the lowest tier, a leaf, has links to some members and one
 // to each of its spines. A group of the next tier has the spines of several leaves, each with one
 // link to each of those, and so on. A message goes up until a switch covers its destination. Any of
-// the links up is as good as another. It goes down the one way that leads there. Nothing goes up
+// the links up is as good as another. It goes down the only route that leads there. Nothing goes up
 // after it went down, so no circle can close. A gateway is one more member.
 type fatTree struct {
 	n     int // members, the gateway among them

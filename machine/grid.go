@@ -2,11 +2,11 @@ package machine
 
 // grid is the common part of mesh, torus and ring of cubes. It has sites in w columns and h rows
 // and dimension-order routing (along the row first, then along the column). Where a dimension
-// wraps, routes are the shorter way around.
+// wraps, routes take the shorter direction.
 //
-// A dimension of one site has no links. One of two sites has a link each way and no wrap, since
-// both directions are the same. On a ring a message starts on channel 0 and is on channel 1 from
-// the wrap link on. So neither channel's links close a cycle.
+// A dimension of one site has no links. One of two sites has a link in each direction and no wrap,
+// since both directions are the same. On a ring a message starts on channel 0 and is on channel 1
+// from the wrap link on. So neither channel's links close a cycle.
 type grid struct {
 	size
 	wrapX, wrapY bool
@@ -107,9 +107,9 @@ func (g *grid) take(e int32, channel uint8) step {
 	return step{edge: e, site: g.list[e].to, channel: channel}
 }
 
-// along chooses the way from at to to, n sites in a line that wraps or not: up where the numbers
-// rise. The message began at from, which decides whether this step is at or beyond the wrap link.
-// Of two equal ways it takes up.
+// along chooses the direction from at to to, n sites in a line that wraps or not: up where the
+// numbers rise. The message began at from, which decides whether this step is at or beyond the wrap
+// link. Of two equal ways it takes up.
 func along(from, at, to, n int, wrap bool, up, down side) (side, uint8) {
 	if !wrap {
 		if to > at {

@@ -21,8 +21,8 @@ func (m *Machine) Half(route []Hop) int {
 	return len(route)
 }
 
-// meetAtSwitch reports whether one switch joins all SIPs, and messages have one way out of a cube
-// on each side.
+// meetAtSwitch reports whether one switch joins all SIPs, and messages have one exit from a cube on
+// each side.
 func (m *Machine) meetAtSwitch() bool {
 	l := m.outside
 	return l != nil && len(l.at) == 1 && l.at[0].net.hubs() == 1 && m.conns == 1

@@ -3,10 +3,10 @@ package machine
 import "slices"
 
 // lattice is a mesh or torus of any number of dimensions between SIPs: a ring is a torus of one. It
-// routes dimension by dimension, the first one first, each the shortest way, up where both are as
-// long. A dimension of one member has no links; one of two has a link each way and no wrap. A
-// message starts each dimension on channel 0 and is on channel 1 from the wrap link on. So neither
-// channel's links close a cycle (see grid, which does the same for cubes).
+// routes dimension by dimension, the first one first, each the shortest route, up where both are as
+// long. A dimension of one member has no links; one of two has a link in each direction and no
+// wrap. A message starts each dimension on channel 0 and is on channel 1 from the wrap link on. So
+// neither channel's links close a cycle (see grid, which does the same for cubes).
 //
 // With a gateway each member has a link of its own to it. So routes to and from it share no link
 // with any other.
@@ -88,7 +88,7 @@ func (l *lattice) next(from, at, to int) step {
 }
 
 // smallLattice limits the members along each dimension of a plan, and keeps the largest three
-// dimensions. Any two dimensions interact in the same way, and their number counts in the exponent.
+// dimensions. Any two dimensions interact alike, and their number counts in the exponent.
 func smallLattice(most int) func(plan) plan {
 	const kept = 3
 	return func(p plan) plan {

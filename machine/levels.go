@@ -13,7 +13,7 @@ import (
 // A level joins its members in one of two ways. Each SIP may have a link of its own into it. Then
 // there is a plane for every SIP of a group below, which joins the SIPs with that place in their
 // groups. So a torus is a ring of rings, and rails join GPU i of all hosts. Or each group below has
-// one way out, a gateway, which is a site of the level below and a member of this one.
+// one exit, a gateway, which is a site of the level below and a member of this one.
 //
 // A message goes first to the place in its own group that its destination has in its own, and then
 // along the plane. If a level between has gateways, it goes up through gateways to the level that
@@ -35,7 +35,7 @@ type level struct {
 	n       int    // members of a network
 	below   int    // SIPs in a member, which is a group of the levels below
 	span    int    // SIPs in a group of this level: below · n
-	group   bool   // a member has one way out
+	group   bool   // a member has one exit
 	gateway bool   // so have groups of this level
 	planes  int    // networks side by side that join the same members
 	copies  int    // networks in all
@@ -165,7 +165,7 @@ func (l *levels) site(level, copy, local int) int {
 // A stand is a site in one of the networks to which it belongs.
 type stand struct{ level, copy, local int }
 
-// stand finds the network of a gateway, that of the groups whose way out it is, or of a hub.
+// stand finds the network of a gateway, that of the groups whose exit it is, or of a hub.
 func (l *levels) stand(site int) stand {
 	level := len(l.at) - 1
 	for ; level > 0; level-- {

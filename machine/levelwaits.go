@@ -12,8 +12,8 @@ func (l *levels) foldedWaits() *waitGraph {
 		edges += l.at[i].count
 	}
 	place := func(kind, level int) int { return edges + kind*(len(l.at)+2) + level }
-	rising := func(i int) int { return place(0, i) }  // at a gateway of level i, on the way up
-	falling := func(i int) int { return place(1, i) } // there, on the way down
+	rising := func(i int) int { return place(0, i) }  // at a gateway of level i, upwards
+	falling := func(i int) int { return place(1, i) } // there, downwards
 	landed := func(i int) int { return place(2, i) }  // at a SIP, to go on along planes of level i or above
 	g := newWaitGraph(place(3, 0), 2)
 	first := 0

@@ -165,8 +165,8 @@ func (m *Machine) tree(x *Multimem) bool {
 	return true
 }
 
-// firstSwitches returns the link to the switch of each member: the same one on its way to the next
-// member and from there.
+// firstSwitches returns the link to the switch of each member: the same one towards the next member
+// and from there.
 func (m *Machine) firstSwitches(pes []int32) (links []LinkID, ok bool) {
 	var hops []Hop
 	for i, pe := range pes {
@@ -223,7 +223,7 @@ func (m *Machine) switchWeb() *web {
 	return w
 }
 
-// reach is how far a switch is, and the switch before it on the way there.
+// reach is the distance of a switch, and the switch before it on the route.
 type reach struct {
 	steps  int
 	before NodeID

@@ -15,7 +15,7 @@ type Level struct {
 	Dims    []int // members along each dimension; one number where the network has no dimensions
 	Members int   // their product
 	Below   int   // SIPs in a member
-	Planes  bool  // every SIP has a link of its own into it; else each group of several SIPs has one way out
+	Planes  bool  // every SIP has a link of its own into it; else each group of several SIPs has one exit
 	Rate    unit.Rate
 	Line    unit.Rate // of the line, for information; 0: not known
 }

@@ -24,8 +24,8 @@ func (s side) String() string { return "ewns"[s : s+1] }
 func (s side) horizontal() bool { return s == east || s == west }
 
 // An edge is a directed link between two sites of a network: cubes within a SIP, or members of a
-// level of SIPs. Sites below size.n are those. Site size.n is the exit, if there is one: the
-// way out of a SIP, or the gateway of a level. The network's own hubs follow.
+// level of SIPs. Sites below size.n are those. Site size.n is the exit, if there is one: the exit
+// of a SIP, or the gateway of a level. The network's own hubs follow.
 type edge struct {
 	from, to int32
 	out, in  side // where it leaves and enters a cube; not used for other sites
@@ -42,7 +42,7 @@ type step struct {
 // size is the size of a network.
 type size struct {
 	n, w, h int  // sites, and the grid that they form, w·h = n; site y·w + x stands at (x, y)
-	exit    bool // whether there is one more site, n: the SIP's way out
+	exit    bool // whether there is one more site, n: the SIP's exit
 }
 
 // A network is the wiring of one level, and its routing rule.
@@ -61,8 +61,8 @@ type network interface {
 	next(from, at, to int) step
 }
 
-// A kind is a way of wiring cubes, SIPs or both. A new kind is a file with a network and a call of
-// register.
+// A kind is a physical network of cubes, SIPs or both. A new kind is a file with a network and a
+// call of register.
 type kind struct {
 	conf.Network                    // its name and keys in topology.yaml
 	look         Look               // how a level of SIPs is drawn
@@ -85,7 +85,7 @@ type kind struct {
 type plan struct {
 	n       int   // members
 	dims    []int // of a lattice, one per dimension
-	gateway bool  // whether there is one more site, n: the way out of the group
+	gateway bool  // whether there is one more site, n: the exit of the group
 	tree    treeShape
 	fly     flyShape
 	pick    picker

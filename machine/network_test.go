@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// gridDistance is how many edges a shortest way of a grid with or without wraps has.
+// gridDistance returns the number of edges of a shortest route on a grid with or without wraps.
 func gridDistance(a, b, w, h int, wrap bool) int {
 	line := func(a, b, n int) int {
 		d := max(a-b, b-a)

@@ -96,7 +96,7 @@ func (m *Machine) Route(buf []Hop, from, to NodeID) []Hop {
 }
 
 // RouteRequest is Route for the request of a read: it stops before the port of the memory, which
-// the data passes on its way back.
+// the data passes on the return path.
 func (m *Machine) RouteRequest(buf []Hop, from, memory NodeID) []Hop {
 	buf = m.Route(buf, from, memory)
 	return buf[:len(buf)-1]

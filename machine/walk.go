@@ -4,20 +4,20 @@ package machine
 //
 // Channels inside a cube. A message in flight along a row of cubes uses the channel of its last
 // crossing, 0 or, beyond a dateline, 1. So does one that is about to leave its first cube on the
-// east or the west. A message on its way along a column of cubes uses turned + the channel of its
-// last crossing. A message in its last cube uses final. The number never sinks except where the
-// column begins, and there it is on links that row traffic never uses:
+// east or the west. A message along a column of cubes uses turned + the channel of its last
+// crossing. A message in its last cube uses final. The number never sinks except where the column
+// begins, and there it is on links that row traffic never uses:
 //
 //   - a row of cubes is left at the same height at which it was entered, so row traffic in transit
 //     uses no column link, and what joins it uses those of the outermost columns only;
 //   - connections to the north and the south stand on inner columns (layout.apart), so column
 //     traffic uses those only; where a grid is too narrow for that, turned lies above all channels
 //     of row traffic;
-//   - what has reached its last cube leaves the network, whatever way it turns there.
+//   - a message that has reached its last cube leaves the network, whichever turn it takes there.
 //
 // So every chain of links is row traffic, column traffic towards the exit, links between SIPs,
-// column traffic from the exit, last cube. Within each it goes one way or passes a dateline. Build
-// checks it all the same.
+// column traffic from the exit, last cube. Within each it goes in one direction or passes a
+// dateline. Build checks it all the same.
 type walk struct {
 	m           *Machine
 	buf         []Hop

@@ -14,7 +14,7 @@ type packets struct {
 
 type packetKey struct{ member, word int32 }
 
-// coming is the lines of a packet that is on its way.
+// coming is the lines of a packet that is in flight.
 type coming struct {
 	flag int64
 	come []lineSpan

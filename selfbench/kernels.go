@@ -157,7 +157,7 @@ func timed(launch func() (*device.Launched, error)) (took, cpu time.Duration, me
 	return took, cpu, l.Result.Messages, nil
 }
 
-// oneRing is a ring all-reduce in the plain way: a chunk a step, no pieces.
+// oneRing is a simple ring all-reduce: a chunk a step, no pieces.
 func oneRing(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	chunks := a.Shard(me).Split(n)

@@ -16,8 +16,8 @@ const (
 	otherBytes = "all else, per PE"
 )
 
-// bytesPerPE measures memory while a launch on so many PEs is under way. It counts live memory, and
-// not garbage that the collector has yet to find. It runs in this process, which reads its own
+// bytesPerPE measures memory while a launch on so many PEs is in progress. It counts live memory,
+// and not garbage that the collector has yet to find. It runs in this process, which reads its own
 // heap.
 func bytesPerPE(counts ...int) *work {
 	pes, levels := ofSwitches(counts)

@@ -212,7 +212,7 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// The messages of the row have their way alone: without contention they take as long.
+// The messages of the row share no links: without contention they take as long.
 func TestPairsAreAlone(t *testing.T) {
 	m, err := machineOf(128)
 	if err != nil {

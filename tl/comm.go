@@ -9,7 +9,7 @@ import (
 )
 
 // Send puts t into the ring to the neighbour in direction d. It returns when the ring
-// has a free slot and the message is on its way; the message carries t as it is now. A
+// has a free slot and the message is in flight; the message carries t as it is now. A
 // payload longer than a slot goes as several messages: Send returns with the first, the
 // rest follow by themselves, and the next Send in that direction waits for the last.
 func (c *Context) Send(d Dir, t Tensor) {

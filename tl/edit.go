@@ -60,7 +60,7 @@ type editing struct {
 	Core
 	c      *Context
 	edits  *Edits
-	inside bool   // an instruction of an edit is under way
+	inside bool   // an instruction of an edit is in progress
 	later  *Instr // receive that has been put off
 	gen    uint32 // of its cell
 	held   int32  // slot whose lifetime that receive ends, or None

@@ -29,7 +29,7 @@ func (c *Context) matrices(op string, ta, tb dtype.Type, a, b Shape) (m, k, n in
 	return a.Dim(0), a.Dim(1), b.Dim(1)
 }
 
-// EpilogueOp is a step that a composite applies to its output on the way out.
+// EpilogueOp is a step that a composite applies to its output before it is stored.
 type EpilogueOp uint8
 
 // Epilogue steps.

@@ -14,7 +14,7 @@ type Ring struct {
 	Mixed       bool      // some rings have numbers of slots of their own: those of their ports
 	SlotBytes   int64     // the largest message; longer payloads go as several
 	Space       mem.Space // where slots lie: TCM, HBM or SRAM (buffer_kind)
-	CreditBytes int64     // size of a credit on its way back
+	CreditBytes int64     // size of a credit
 	Poll        bool      // a blocked PE re-reads its pointers; otherwise it sleeps
 	PollEvery   unit.Time // between two reads
 	WakeCost    unit.Time // of the interrupt that ends a sleep

@@ -1,8 +1,8 @@
 package tl
 
-// Wiring is the set of rings that one rank has: those it sends into and those it
-// receives from. A direction may exist on one side only (a skip ring has no way back);
-// credits have a path of their own.
+// Wiring is the set of rings that one rank has: those it sends into and those it receives from. A
+// direction may exist on one side only (a skip ring has no opposite direction); credits have a path
+// of their own.
 type Wiring struct {
 	Out []OutPort // by direction
 	In  []InPort  // by direction

@@ -7,7 +7,7 @@ import (
 	"kernbench/tl"
 )
 
-// MaxHops is the largest number of hops each way for which there are names.
+// MaxHops is the largest number of hops in each direction for which there are names.
 const MaxHops = 20
 
 // Circulant is a ring with hops of 1, 2, 4, ... ranks in both directions. It contains the binomial

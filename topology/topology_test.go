@@ -63,7 +63,7 @@ func TestWire(t *testing.T) {
 			topology: "ring_1d", world: 4, override: patternA, want: []string{
 				"E>1.1 W>3.0 | W<3.0", "E>2.0 | E<2.1 W<0.0", "E>3.1 W>1.0 | W<1.0", "E>0.0 | E<0.1 W<2.0"},
 		},
-		{ // the guide's pattern B: a ring that skips one rank, with no way back
+		{ // the guide's pattern B: a ring that skips one rank, without the opposite direction
 			topology: "ring_1d", world: 4, override: patternB, want: []string{
 				"E>2.0 | W<2.0", "E>3.0 | W<3.0", "E>0.0 | W<0.0", "E>1.0 | W<1.0"},
 		},

@@ -73,7 +73,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, listen string) error
 	return err
 }
 
-// Close stops the run that is under way, and waits until it has ended.
+// Close stops the run that is in progress, and waits until it has ended.
 func (s *Server) Close() { s.jobs.close() }
 
 // policy is what pages may load: the server's own modules.

@@ -181,7 +181,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// state waits until a run is no longer under way.
+// state waits until a run is no longer in progress.
 func state(t *testing.T, s *Server, id string) map[string]any {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(5 * time.Millisecond) {

@@ -8,7 +8,7 @@ import (
 	"kernbench/unit"
 )
 
-// digit is a way to arrange PEs: by their number over stride, modulo n.
+// digit is a partition of the PEs: by their number over stride, modulo n.
 type digit struct{ stride, n int }
 
 // digits are the dimensions of nested parts, of which sizes are the numbers of PEs.

@@ -10,8 +10,8 @@ import (
 	"kernbench/dtype"
 )
 
-// Set is a way to choose contributions: a function of seed, rank and index alone, rounded to
-// the element type.
+// Set is a rule for contributions: a function of seed, rank and index alone, rounded to the element
+// type.
 type Set struct {
 	Name    string
 	Summary string

@@ -22,7 +22,7 @@ func encoded(t dtype.Type, values ...float64) []byte {
 	return b
 }
 
-// part is an element on its way, in the type in which sums are made.
+// part is a partial result, in the type in which sums are made.
 type part struct {
 	value []byte
 	tree  oplog.Tree

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What looks like a way to what was seen, and is none; and what is known in each way, but in
-// another manner.
+// Histories that look like an explanation of the values seen, and are none. What each explanation
+// implies, but in another manner.
 func TestFalseAlarms(t *testing.T) {
 	a := func(r int) span { return at(r, 0, 64) }
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is known of an access by way of others: cases that small random programs found.
+// Order that follows from other accesses: cases that small random programs found.
 func TestCorners(t *testing.T) {
 	a, b := func(r int) span { return at(r, 0, 64) }, func(r int) span { return at(r, 64, 64) }
 	for _, c := range []struct {

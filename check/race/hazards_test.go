@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each case has a twin that differs in one line, and is clean (or the other way round).
+// Each case has a twin that differs in one line. One of the two has a hazard.
 func TestHazards(t *testing.T) {
 	const n = 64
 	data := func(r int) span { return at(r, 0, n) }

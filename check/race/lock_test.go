@@ -322,8 +322,9 @@ func TestLocks(t *testing.T) {
 	}
 }
 
-// Every way to take a lock works with every way to release it. Without the quiet, or where one rank
-// does not take it, some schedule is reported. No schedule of the right program is reported.
+// Every method to take a lock works with every method to release it. Without the quiet, or where
+// one rank does not take it, some schedule is reported. No schedule of the right program is
+// reported.
 func TestRandomLocks(t *testing.T) {
 	type way struct{ take, give func(c *locked) }
 	swap := func(c *locked) { c.lock() }

@@ -8,7 +8,7 @@ import (
 )
 
 // Invariant of this file: it changes no state. It prefetches the updates that the next waits of a
-// batch are for. (To prefetch accesses of memory in the same way costs more than it saves.)
+// batch are for. (Prefetching accesses of memory too costs more than it saves.)
 
 const (
 	// prefetchDistance is the number of records from a wait to the one before which its update is

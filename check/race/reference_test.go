@@ -91,7 +91,7 @@ type tinyState struct {
 	words [6]int8
 }
 
-// flying lists the accesses of an operation that are under way, with their cell and whether
+// flying lists the accesses of an operation that are in flight, with their cell and whether
 // they write.
 func (p *tiny) flying(s *tinyState, i int, do func(side, cell int, write bool)) {
 	o := &p.ops[i]
@@ -257,7 +257,7 @@ func (p *tiny) enabled(s *tinyState, i int) bool {
 	return o.do != tinyWait || o.cmp.Holds(mem.Int64, int64(s.words[p.home[o.rank]*2+o.cell]), o.v)
 }
 
-// pair is two accesses by operations that are under way at the same time in some schedule.
+// pair is two accesses by operations that are in flight at the same time in some schedule.
 type pair [2]int
 
 // outcome is what all schedules come to.
@@ -336,7 +336,7 @@ func (p *tiny) waits(i, e, k, x int) bool {
 	return false
 }
 
-// conflicts notes the accesses under way that touch the same cell and that nothing keeps in
+// conflicts notes the accesses in flight that touch the same cell and that nothing keeps in
 // order.
 func (p *tiny) conflicts(s *tinyState, pairs map[pair]bool) {
 	for i := range p.ops {

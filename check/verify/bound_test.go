@@ -67,7 +67,7 @@ func TestAnyOrderIsWithinTheBound(t *testing.T) {
 		if v.Provenance.Status != OK {
 			t.Fatalf("provenance %v: %v", v.Provenance, v.Failures)
 		}
-		// An overflow on the way is the type's fault, and reported as such.
+		// An intermediate overflow is reported as a limit of the type.
 		if v.Values.Status != OK && v.Failures[0].Wrong > v.Overflow.Elements/call.World {
 			t.Fatalf("values %v: %v", v.Values, v.Failures)
 		}

@@ -40,7 +40,7 @@ type Outcome struct {
 	Warnings []Diagnostic
 }
 
-// session is a launch under way.
+// session is a launch in progress.
 type session struct {
 	launch  *Launch
 	dev     *device.Context

@@ -28,7 +28,7 @@ func overlap(c *tl.Context, a tl.Args) {
 	own := c.Load(mine)
 	coming := c.RecvAsync(tl.West, own.Shape(), own.DType()) // returns at once
 	c.Send(tl.East, own)
-	twice := c.Add(own, own) // while the message is on its way
+	twice := c.Add(own, own) // while the message is in flight
 	c.Store(mine, c.Add(twice, c.Wait(coming)))
 }
 

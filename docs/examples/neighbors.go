@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// evenWest takes the way west from odd ranks: they may receive from the west's sender, but
+// evenWest removes the direction west from odd ranks: they may receive from the west's sender, but
 // not send there.
 func evenWest(rank, world int, m map[tl.Dir]int) map[tl.Dir]int {
 	if rank%2 == 1 {
@@ -29,8 +29,8 @@ func pairs(c *tl.Context, a tl.Args) {
 
 // end
 
-// guide: override whole
-// skip makes a ring that leaves out every other rank. There is no way back.
+// guide: override whole skip makes a ring that leaves out every other rank. It has no opposite
+// direction.
 func skip(rank, world int, m map[tl.Dir]int) map[tl.Dir]int {
 	return map[tl.Dir]int{tl.East: (rank + 2) % world}
 }

@@ -16,7 +16,7 @@ func ringSumChunked(c *tl.Context, a tl.Args) {
 	part := c.Load(mine.Chunk(n, c.Rank()))
 	for step := range n - 1 {
 		_, k := topology.RingStep(c.Rank(), step, n)
-		own := c.Load(mine.Chunk(n, k)) // comes in while the message is on its way
+		own := c.Load(mine.Chunk(n, k)) // comes in while the message is in flight
 		c.Send(tl.East, part)
 		got := c.Recv(tl.West, own.Shape(), own.DType())
 		part = c.Combine(a.Op, own, got)

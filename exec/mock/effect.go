@@ -10,9 +10,9 @@ import (
 
 // sided is the state of a rank for one-sided communication.
 type sided struct {
-	orders  map[int32]*effectOrder // by PE: order of what is on its way there
+	orders  map[int32]*effectOrder // by PE: order of what is in flight there
 	fences  uint32                 // so far
-	pending int                    // effects on their way
+	pending int                    // effects in flight
 	now     effect                 // one that takes place at once
 	polls   polls
 }
@@ -29,7 +29,7 @@ type effect struct {
 	typ    dtype.Type
 	binary dtype.BinaryOp
 	cuts   []cut    // of a packet: the lines that are still to come; nil: all at once
-	value  tl.Value // data on its way, with a reference
+	value  tl.Value // data in flight, with a reference
 	off    int32
 	origin oplog.Origin
 
@@ -205,7 +205,7 @@ func (x *run) launchEffect(e *effect) {
 	}
 }
 
-// turn performs the next step of an effect that is on its way.
+// turn performs the next step of an effect that is in flight.
 func (e *effect) turn() {
 	x := e.by.run
 	if e.proceed(); e.next != complete {

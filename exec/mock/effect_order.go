@@ -11,7 +11,7 @@ type effectOrder struct {
 	groups []group
 }
 
-// group holds the effects issued between two fences that are on their way.
+// group holds the effects issued between two fences that are in flight.
 type group struct {
 	fence  uint32
 	left   int

@@ -64,7 +64,7 @@ type run struct {
 	rings   []*ring
 	outcome
 	turns
-	effects []*effect // on their way
+	effects []*effect // in flight
 	words
 }
 

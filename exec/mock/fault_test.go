@@ -208,7 +208,7 @@ func TestFirstFaultWins(t *testing.T) {
 	}
 }
 
-// Abandon is for executors; a kernel that calls it has ended in no way that means anything.
+// Abandon is for executors. If a kernel calls it, its end means nothing.
 func TestAbandonIsNotForKernels(t *testing.T) {
 	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) { tl.Drive(c).Abandon() }, kerneltest.Config{World: 2})
 	var f *fault.Misuse

@@ -172,7 +172,7 @@ func TestOneSidedFaults(t *testing.T) {
 	}
 }
 
-// A launch that fails while much is on its way drops all references to values.
+// A launch that fails while many operations are in flight drops all references to values.
 func TestFailedLaunchLeavesNoValues(t *testing.T) {
 	log := oplog.New(oplog.Options{Inline: true})
 	defer log.Close()

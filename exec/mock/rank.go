@@ -31,7 +31,7 @@ type rank struct {
 	program int
 }
 
-// parking is the coroutine of a kernel, and what it waits for while it has given way.
+// parking is the coroutine of a kernel, and what it waits for while it is parked.
 type parking struct {
 	yield     func(struct{}) bool
 	next      func() (struct{}, bool)

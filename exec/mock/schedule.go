@@ -8,7 +8,7 @@ import (
 	"kernbench/fault"
 )
 
-// actor takes turns: a rank, a stream, or an effect on its way.
+// actor takes turns: a rank, a stream, or an effect in flight.
 type actor interface {
 	turn() // runs until it waits, yields, or ends
 	turns() *standing

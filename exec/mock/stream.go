@@ -34,10 +34,10 @@ type stream struct {
 	*launch.Stream
 	run     *run
 	agent   history.Agent
-	at      int         // operation under way
+	at      int         // operation in progress
 	side    tl.OneSided // the word that it waits for or writes
 	copied  tl.Value    // read by a copy that has not written yet
-	grid    grid        // of a launch under way
+	grid    grid        // of a launch in progress
 	traffic tl.Traffic  // of programs that have ended
 }
 

@@ -17,7 +17,7 @@ type queue struct {
 	number int
 	rank   int // of the device
 	pe     int32
-	tasks  []*task // posted and not ended: the first is under way
+	tasks  []*task // posted and not ended: the first is in progress
 	posted int     // so far
 	agent  history.Agent
 }
@@ -29,7 +29,7 @@ type task struct {
 	number int     // in its queue
 	stream *stream // whose launch posted it, and ends after it
 	event  uint32  // in the account of memory: its posting, then its end
-	rank   *rank   // that performs it, once it is under way
+	rank   *rank   // that performs it, once it is in progress
 	ended  bool
 	waiter *rank // that awaits it
 }

@@ -10,7 +10,7 @@ import (
 type ringUse struct {
 	in, out  []*ring
 	served   int      // port that the last undirected receive took from
-	carrying tl.Value // of a send or receive under way, which holds a reference
+	carrying tl.Value // of a send or receive in progress, which holds a reference
 }
 
 // send puts a tensor, or memory as it is now, into a ring.

@@ -2,14 +2,14 @@ package sim
 
 import "kernbench/mem"
 
-// access is a load or store under way.
+// access is a load or store in flight.
 type access struct {
 	lo, hi mem.Addr
 	user   uint32 // transfer
 	write  bool
 }
 
-// await waits for the PE's own accesses under way that must stay in order with a new one to the
+// await waits for the PE's own accesses in flight that must stay in order with a new one to the
 // same memory. A kernel's loads and stores take effect in program order. The port of the own HBM
 // slice keeps that order by itself; elsewhere requests and data take different routes.
 func (r *rank) await(a mem.Addr, bytes int64, kind transferKind) {

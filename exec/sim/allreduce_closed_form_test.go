@@ -19,7 +19,7 @@ func alike(ranks int) []string {
 	}
 }
 
-// message is one that is sent, on its way, and received.
+// message is one that is sent, in flight, and received.
 func (c *terms) message(bytes int64) unit.Time { return c.Tx + c.token(0, 1, bytes) + c.W + c.Rx }
 
 // step is a message of n elements that is added to as many.
@@ -104,9 +104,9 @@ func uniformGrid(side int, network string) []string {
 	}
 }
 
-// TestMeshCenterClosedForm: on a mesh of 4 x 4 the north-west corner is farthest from the
-// middle, two hops in either dimension. The middle of a line adds what has come from its short
-// side while the long one's sum was on its way. Answers go the long way first.
+// TestMeshCenterClosedForm: on a mesh of 4 x 4 the north-west corner is farthest from the middle,
+// two hops in either dimension. The middle of a line adds what has come from its short side while
+// the long one's sum was in flight. Answers take the long path first.
 func TestMeshCenterClosedForm(t *testing.T) {
 	const n = 640
 	b := newBench(t, algorithm.MeshCenterAllReduce.Kernel, setup{world: 16, n: n, topology: "mesh_2d", sets: uniformGrid(4, "mesh")})
@@ -126,7 +126,7 @@ func TestBidirectionalRingByHand(t *testing.T) {
 	c := termsOf(b)
 	flight, add := c.token(0, 1, 2*chunk), c.spec.Math.Time(chunk)
 	var clock, math unit.Time
-	var ready, sent [2]unit.Time // of what goes either way
+	var ready, sent [2]unit.Time // of each direction
 	for way := range ready {
 		clock += c.I
 		ready[way] = clock + c.own(2*chunk)

@@ -35,7 +35,7 @@ type siteKey struct {
 // because is the state of a rank for a log of causes.
 type because struct {
 	at      cause.Point // of its clock
-	own     cause.Owner // operation under way
+	own     cause.Owner // operation in progress
 	pending cause.Point // of the next wake-up
 	cells   []cause.Point
 	homes   map[int32]cause.Point // by number of a peer: see peer.home

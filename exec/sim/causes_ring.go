@@ -10,7 +10,7 @@ type ringCauses struct {
 	ring    cause.Resource
 	used    []cause.Point // by slot: the end of its latest use
 	credit  cause.Point   // when the latest credit left
-	credits []cause.Point // that are on their way
+	credits []cause.Point // that are in flight
 	payload cause.Point   // when the payload was sent
 }
 

@@ -65,7 +65,7 @@ func (c *terms) late(from, to int, credit bool) unit.Time {
 	return message
 }
 
-// credit is the way of a credit back.
+// credit is the time of a credit to the sender.
 func (c *terms) credit(from, to int) unit.Time {
 	ring := &c.b.launch.Ring
 	return c.path(c.b.m.PE(from), c.b.m.PE(to), ring.CreditBytes) + c.late(from, to, true)

@@ -11,7 +11,7 @@ import (
 	"kernbench/unit"
 )
 
-// pipeline is a composite under way. Steps are tiles in the order (row, column, depth). The
+// pipeline is a composite in progress. Steps are tiles in the order (row, column, depth). The
 // operands of up to two steps are in the PE or in flight. So a step's product is computed while the
 // operands of the next arrive.
 type pipeline struct {

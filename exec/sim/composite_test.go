@@ -74,7 +74,7 @@ func TestCompositeOfLoadedOperands(t *testing.T) {
 		}, func(c *terms) unit.Time {
 			g := c.spec.GEMM
 			tile, product := c.own(int64(g.TileK*n*2)), g.Blocks(m, g.TileK, n)
-			// Two tiles of B are on their way at a time: one of two products hides behind a tile.
+			// Two tiles of B are in flight at a time: one of two products hides behind a tile.
 			return c.I + c.own(m*k*2) + g.Setup + unit.Time(k/g.TileK/2)*(tile+product) + product
 		}},
 		{"both", func(c *tl.Context) tl.Composite {

@@ -85,7 +85,7 @@ func TestTurnsOfTasks(t *testing.T) {
 			tl.Drive(c).BeginTurn(turn(0, f32(0, 0, n)))
 			c.WaitUntil(c.Signals(w, "sig").At(0), tl.GE, 1)
 			c.PutCombine(c.Data(w, "data"), 1, f32(0, 0, n), tl.Sum)
-			tl.Drive(c).EndTurn() // the data are on their way
+			tl.Drive(c).EndTurn() // the data are in flight
 			c.Fence()
 			c.Notify(c.Signals(w, "sig").At(1), 1, tl.SignalAdd, 1)
 		},
@@ -192,7 +192,7 @@ func TestTasksInDeadlocks(t *testing.T) {
 	}
 }
 
-// A run that was cancelled ends, with tasks under way.
+// A run that was cancelled ends, with tasks in progress.
 func TestTasksAreCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newEngines(t, 1, 8)

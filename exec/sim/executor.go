@@ -122,7 +122,7 @@ func (e *Executor) Close() {}
 // Now returns the simulated time at which the last launch was at rest.
 func (e *Executor) Now() unit.Time { return max(e.q.Now(), e.end) }
 
-// ErrBroken is wrapped by launches after one that ended in a fault, because the messages under way
+// ErrBroken is wrapped by launches after one that ended in a fault, because the messages in flight
 // are lost.
 var ErrBroken = errors.New("an earlier launch of this run failed")
 

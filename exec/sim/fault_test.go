@@ -285,8 +285,8 @@ func TestRefusedLaunches(t *testing.T) {
 	}
 }
 
-// TestAbandonIsNotForKernels: a kernel that abandons itself has ended in no way that means
-// anything; the others are not blamed for it.
+// TestAbandonIsNotForKernels: the end of a kernel that abandons itself does not mean anything; the
+// others are not blamed for it.
 func TestAbandonIsNotForKernels(t *testing.T) {
 	b := newBench(t, func(c *tl.Context, a tl.Args) {
 		if c.Rank() == 1 {

@@ -74,7 +74,7 @@ func TestLibraryClosedForms(t *testing.T) {
 			}
 			return took
 		}},
-		// Rank 7 is the only one at depth 3. Its way is 7, 3, 1, 0 and back; 1 and 0 have a second
+		// Rank 7 is the only one at depth 3. Its path is 7, 3, 1, 0 and back; 1 and 0 have a second
 		// child each, which has come before. An empty message passes links as a byte does.
 		{algorithm.TreeBarrier, all, n, nil, func(c *terms, _ int) unit.Time {
 			step := c.Tx + c.token(0, 1, 1) + c.W + c.Rx
@@ -92,7 +92,7 @@ func TestLibraryClosedForms(t *testing.T) {
 			}
 			return took + ranks*(c.I+c.own(bytes)) + c.own(bytes)
 		}},
-		// The longest way is from rank 7 by 6 and 4, which has heard of 5 before.
+		// The longest path is from rank 7 by 6 and 4, which has heard of 5 before.
 		{algorithm.BinomialGather, all, n / 4, nil, func(c *terms, n int) unit.Time {
 			bytes := int64(2 * n)
 			took := c.I + 2*c.own(bytes) + max(c.I, c.b.topo.Cube().HBMBW.Serial().Time(bytes))

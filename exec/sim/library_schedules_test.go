@@ -439,7 +439,7 @@ func multiRingReducePlan(p *plan, n int) {
 }
 
 // meshReducePlan lets the parts of a column, and then of a row, come together from both ends, those
-// with the longest way first.
+// with the longest path first.
 func meshReducePlan(p *plan, n int) {
 	ranks := len(p.ranks)
 	w := side(ranks)

@@ -28,7 +28,7 @@ import (
 // is stored in each switch once. An operation that does both sends down what the root has combined.
 // Messages that end or begin in a switch wait for no buffer: the switch accepts all.
 
-// multi is such a load or store that is under way.
+// multi is such a load or store that is in flight.
 type multi struct {
 	t       transfer   // with what it has in common with other loads and stores
 	from    []mem.Addr // by member: what is combined
@@ -220,7 +220,7 @@ func (m *multi) place(at mem.Addr, off int32) mem.Addr {
 	return at + mem.Addr(int64(off)*int64(m.t.typ.Size()))
 }
 
-// flyMulti notes that a load or store of several copies is under way.
+// flyMulti notes that a load or store of several copies is in flight.
 func (r *rank) flyMulti(m *multi) uint32 {
 	r.startsTransfer()
 	id := r.run.multis.Put(m)
@@ -421,7 +421,7 @@ func (x *run) combines(r *rank, id uint32, joint int32, part int, now unit.Time)
 	}
 }
 
-// sendsBack sends a part of the result from a switch on its way to the PE that asked.
+// sendsBack sends a part of the result from a switch towards the PE that issued the request.
 func (x *run) sendsBack(r *rank, id uint32, joint int32, part int, at unit.Time) {
 	m := x.multis.At(id)
 	next := m.group.At[m.member]
@@ -484,7 +484,7 @@ func (r *rank) beginData(at unit.Time, path hubPath, m *multi, kind transferKind
 	r.beginPart(at, path.Route, m.wire(r, part, joint, path), kind, id, part, to)
 }
 
-// beginPart starts a part on its way to a switch, numbered to, or to a member.
+// beginPart sends a part towards a switch, numbered to, or towards a member.
 func (r *rank) beginPart(at unit.Time, route noc.Route, bytes int64, kind transferKind, id uint32, part int, to int32) {
 	user := r.run.xfers.Put(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, side: id, off: int32(part), seq: uint32(to)})
 	r.begin(at, route, noc.Compute, bytes, user, r.nextKey(des.Arrive, seqReply))

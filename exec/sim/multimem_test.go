@@ -163,7 +163,7 @@ func TestMultimemTimes(t *testing.T) {
 	if late := multimemTime(t, 4, "system.switch.reduce.latency_ns=1000"); late-small != unit.Microsecond {
 		t.Errorf("%v, and with a latency of 1 µs %v", small, late)
 	}
-	const n = 1 << 20 // 4 MiB: M (1 + 1/N) bytes each way at 256 GB/s
+	const n = 1 << 20 // 4 MiB: M (1 + 1/N) bytes in each direction at 256 GB/s
 	large := multimemTime(t, n)
 	if least := unit.Nanoseconds(float64(4*n) * 1.25 / 256); large < least || large > least*3/2 {
 		t.Errorf("%v, of which %v are the bytes", large, least)
@@ -315,8 +315,8 @@ func leaves(ranks int, more ...string) []string {
 }
 
 // TestMultimemTrees: over a tree of switches the values are those of one switch. Each switch on the
-// way up combines, which takes its latency, and each member's link carries a vector once each way,
-// with the request.
+// way up combines, which takes its latency, and each member's link carries a vector once in each
+// direction, with the request.
 func TestMultimemTrees(t *testing.T) {
 	once := func(ranks, n int, typ dtype.Type, more ...string) *run.Result {
 		r, err := run.Run(t.Context(), run.Spec{Bench: "ccl_hello", Algorithm: "nvls_allreduce", Ranks: ranks, NElem: n,

@@ -15,7 +15,7 @@ import (
 
 // sided is what a rank has for one-sided communication.
 type sided struct {
-	multis  int32 // loads and stores of all copies that are under way
+	multis  int32 // loads and stores of all copies that are in flight
 	peers   peers
 	queued  bool      // a put or get has been in the DMA queue of messages
 	flights int32     // puts, gets, notifications and atomics that are not complete
@@ -187,7 +187,7 @@ func (r *rank) holds(a mem.Addr) bool {
 	return a.Space() != mem.SRAM && a.Unit() == int(r.seat)
 }
 
-// awaitLocal waits for the PE's own loads and stores under way that the local access of a put or
+// awaitLocal waits for the PE's own loads and stores in flight that the local access of a put or
 // get must not overtake. That access may take another queue of the port.
 func (r *rank) awaitLocal(a mem.Addr, bytes int64, write bool) {
 	for r.conflicts(a, a+mem.Addr(bytes), write) {

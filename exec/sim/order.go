@@ -42,7 +42,7 @@ func (r *rank) awaitPeer(i int32) {
 	r.stallSpan(from)
 }
 
-// writing reports whether a store to the HBM slice beside the core is under way.
+// writing reports whether a store to the HBM slice beside the core is in flight.
 func (r *rank) writing() bool {
 	for i := range r.under {
 		if u := &r.under[i]; u.write && r.owns(u.lo) {
@@ -109,7 +109,7 @@ func (r *rank) drainEngines() {
 	r.stallSpan(from)
 }
 
-// moving reports whether loads, stores or composites are under way.
+// moving reports whether loads, stores or composites are in flight.
 func (r *rank) moving() bool { return len(r.under) > 0 || r.pipes > 0 }
 
 // progress resumes a kernel that waits for its own transfers. One of them is complete now: that

@@ -9,10 +9,10 @@ import (
 )
 
 // peer is the state of a rank for a PE whose memory it writes: the paths there, and the operations
-// on their way. There may be one for each pair of PEs, so it holds no pointer.
+// in flight. There may be one for each pair of PEs, so it holds no pointer.
 type peer struct {
 	pe      int32
-	out     int32     // puts, stores and notifications that are on their way there
+	out     int32     // puts, stores and notifications that are in flight there
 	home    unit.Time // when the latest acknowledgement of those that have arrived is back
 	pair    uint32    // in Executor.pairTimes
 	fenced  uint32    // fences before the latest operation there

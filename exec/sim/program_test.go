@@ -9,15 +9,14 @@ import (
 	"kernbench/unit"
 )
 
-// A program is a list of steps for each rank, made of bytes: whatever the bytes are, it is
-// a program. The random tests run it on both executors and in every way that must not be
-// seen.
+// A program is a list of steps for each rank, made of bytes: whatever the bytes are, it is a
+// program. The random tests run it on both executors and in every mode that must not be seen.
 type program struct {
 	world, slots int
 	slotBytes    int64
 	elems        int // of a shard; a shard is in each of the regions below
 	topology     string
-	skip         bool // a ring without its way back, two ranks on
+	skip         bool // a ring without the opposite direction, two ranks on
 	space        mem.Space
 	poll, onRecv bool
 	wake         unit.Time

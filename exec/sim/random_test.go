@@ -18,7 +18,7 @@ import (
 	"kernbench/mem"
 )
 
-// judge runs a program in every way and says what is wrong.
+// judge runs a program in every mode and returns what is wrong.
 func judge(t interface {
 	Fatalf(string, ...any)
 	Helper()

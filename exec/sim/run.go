@@ -25,7 +25,7 @@ type run struct {
 	mostSlots int                  // of a ring
 	xfers     slab.Table[transfer]
 	lines     lines
-	tokens    slab.Table[ipcq.Token] // on their way
+	tokens    slab.Table[ipcq.Token] // in flight
 	multis    slab.Table[multi]
 	groups    map[any]*group // by the team or group that instructions name
 	start     unit.Time
@@ -81,7 +81,7 @@ type ring struct {
 	payload  payload      // that was sent last
 	from, to int32        // ids
 	out, in  uint8        // ports
-	credit   unit.Time    // that one takes on its way back
+	credit   unit.Time    // that one takes to the sender
 	late     unit.Time    // from a token's arrival until it is seen
 	source   noc.Route    // from the sender's TCM
 	onward   noc.Route    // from the memory that holds the sender's own slots

@@ -11,7 +11,7 @@ import (
 // and one message alone, by arithmetic:
 //
 //   - an instruction is issued I after the one before, or as soon as what it works on is there;
-//   - a message that is sent is there a token's flight later, whatever else is on its way;
+//   - a message that is sent is there a token's flight later, whatever else is in flight;
 //   - additions of a rank follow one another, and so do accesses to its memory.
 //
 // So it has none of what the simulation is made of: no events, no links that messages share, no

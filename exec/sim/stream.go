@@ -42,7 +42,7 @@ type event struct {
 // stream is the additional state of a rank that is a stream.
 type stream struct {
 	ops     []launch.StreamOp
-	op      *launch.StreamOp // under way
+	op      *launch.StreamOp // in progress
 	grid    grid
 	places  []rank     // of its programs
 	traffic tl.Traffic // of those that have ended

@@ -69,7 +69,7 @@ func (r *rank) copyTaken(t *transfer, now unit.Time) {
 	}
 }
 
-// copyDelivered: the bytes are there, or, within one memory, on their way back to it.
+// copyDelivered: the bytes are there, or, within one memory, in flight back to it.
 func (r *rank) copyDelivered(t *transfer, now unit.Time) {
 	x, op := r.run, r.stream.op
 	if t.kind == anEngineCopy && r.memoryOf(op, false) == r.memoryOf(op, true) {

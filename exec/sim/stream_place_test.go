@@ -109,7 +109,7 @@ func TestTrafficIsOfTheDevice(t *testing.T) {
 	for i := range 2 {
 		s := newStreams(t, 3, 64)
 		s.batch.Streams = slices.Delete(s.batch.Streams, 1, 2)
-		w := s.window(t, []int32{2, 0}, words(1)) // the other way round
+		w := s.window(t, []int32{2, 0}, words(1)) // in the reverse order
 		for k, grid := range []int{3, 4} {
 			op := launchOp(func(c *tl.Context, a tl.Args) { c.Notify(c.Signals(a.Window(0), "sig"), 1, tl.SignalAdd, 1) }, grid, 2)
 			op.Launch.Args.Windows = []*mem.Window{w}
@@ -184,7 +184,7 @@ func TestTraceHasOneOrder(t *testing.T) {
 			s.add(k, op)
 			s.batch.Streams[k].PE = 0
 		}
-		if i == 1 { // the ranks come to their turns the other way round
+		if i == 1 { // the ranks come to their turns in the reverse order
 			slices.Reverse(s.batch.Streams)
 		}
 		if _, err := s.run(t, sim.Options{Trace: &traces[i]}); err != nil {

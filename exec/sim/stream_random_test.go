@@ -64,8 +64,8 @@ type failer interface {
 	Helper()
 }
 
-// judgeQueue runs a program of streams in every way that must make no difference. If the program
-// does not depend on timing, it also runs it in every other way.
+// judgeQueue runs a program of streams in every mode that must make no difference. If the program
+// does not depend on timing, it also runs it in every other mode.
 func judgeQueue(t failer, q *queueing) {
 	t.Helper()
 	get := func(o *leftover, err error) *leftover {

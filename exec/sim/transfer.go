@@ -53,16 +53,16 @@ type transferKind uint8
 
 const (
 	aLoad  transferKind = iota
-	aStage              // source of a send from memory, on its way into the PE
+	aStage              // source of a send from memory, in flight into the PE
 	aTile               // operand of a composite
 	aStep               // of a composite whose operands are in the PE: no bytes
 	aStore
 	anOutput // of a composite
-	aFetch   // slot outside the PE, on its way into it
+	aFetch   // slot outside the PE, in flight into it
 	aCopy    // slot to memory
 	aToken
 	anEngineCopy   // of a stream, from memory to memory
-	anEngineReturn // of one within a memory, on its way back
+	anEngineReturn // of one within a memory, on the return path
 
 	// Requests for data of another memory are in the order of the transfers that they request.
 	aRequest

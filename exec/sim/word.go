@@ -90,7 +90,7 @@ func (r *rank) readCost(s *tl.OneSided) unit.Time {
 	return cost + head + slowest.Time(int64(max(1, len(s.Words)))*int64(s.WordType.Size()))
 }
 
-// notify sends an update of a word on its way.
+// notify sends an update of a word.
 func (r *rank) notify(in *tl.Instr) {
 	s := in.Side
 	call := r.Clock

@@ -70,7 +70,7 @@ func ForWord(in *tl.Instr, pe int32, peers []int) fault.Blocked {
 }
 
 // Ends lists the ends of all rings of a rank by direction. The executor adds the pointers, and the
-// messages on their way into the ring.
+// messages in flight into the ring.
 func Ends(w *tl.Wiring, rank int, out, in func(i int, e *fault.RingEnd)) []fault.RingEnd {
 	ends := make([]fault.RingEnd, 0, len(w.Out)+len(w.In))
 	for i, o := range w.Out {

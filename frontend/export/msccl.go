@@ -129,7 +129,7 @@ func divide(ops []op, unit int) []op {
 }
 
 // split cuts ops so that each has a limited number of chunks. Both ends of a message are cut in the
-// same way.
+// same form.
 func split(ops []op, most int) (out []op) {
 	for _, o := range ops {
 		for at := 0; at < o.src.n; at += most {

@@ -56,7 +56,7 @@ func (c *cuts) cell(p int64) int {
 const mostCuts = 1 << 18
 
 // userOffset returns where a rank's view of a buffer begins in the memory that all ranks cut in the
-// same way.
+// same form.
 type userOffset func(rank int, b Buffer) int64
 
 // cut finds the pieces. It goes over the actions until no end of a piece is new.

@@ -76,7 +76,7 @@ var right = map[string]text{
 		return []string{move("ppkt", "memory", refs(local("i", 1-r)), refs(remote(1, 0))),
 			move("recspkt", "memory", refs(local("i", r), local("s", 0)), refs(local("o", r), local("s", 2), remote(1, 1))),
 			move("upkt", "", refs(local("s", 1)), refs(local("o", 1-r))),
-			// The same again, by another way.
+			// The same again, by another method.
 			move("ppkt", "memory", refs(local("i", r)), refs(remote(1, 3))),
 			move("repkt", "", refs(local("i", 1-r), local("s", 3)), refs(local("o", 1-r)))}
 	})},

@@ -78,7 +78,7 @@ type Step struct {
 	Line  int    // in the file; 0 if unknown
 	Name  string // of formats whose steps are no numbered ones of a block: what to call the step
 
-	// Switch marks that a switch adds up the sources on their way, and multicasts to destinations.
+	// Switch reports whether a switch adds up the sources and multicasts to the destinations.
 	Switch bool
 
 	// Duration is the picoseconds that the file gives the step; 0 if it does not.
@@ -152,7 +152,7 @@ type Counter struct {
 	Spare bool // units may be left at the end
 }
 
-// Protocol is the form in which messages are stored on their way.
+// Protocol is the form in which messages are sent.
 type Protocol uint8
 
 // Protocols of NCCL.

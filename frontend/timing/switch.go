@@ -145,7 +145,7 @@ func (r *run) checkSwitch(rank int, s *plan.Step) error {
 
 // through carries bytes of a switch operation from a time on, and returns when the last has
 // arrived. Data that are read go up from each member once and come down as one sum. Data that are
-// written go up once and come down to each member. Both are on their way at the same time.
+// written go up once and come down to each member. Both are in flight at the same time.
 func (r *run) through(own int, s *plan.Step, bytes int64, at unit.Time) unit.Time {
 	m := r.links.meet(members(own, s))
 	if m == nil {

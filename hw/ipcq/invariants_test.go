@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Each way in which a ring can be wrong is noticed.
+// Each possible error of a ring is detected.
 func TestCheck(t *testing.T) {
 	z := NewSizing(2)
 	for _, c := range []struct {

@@ -41,7 +41,7 @@ const (
 	ended             // the kernel has let go
 )
 
-// Stream is a payload of several tokens on its way into a ring. The next payload waits until all
+// Stream is a payload of several tokens in flight into a ring. The next payload waits until all
 // of its tokens have been accepted.
 type Stream struct {
 	Next, Parts int32     // token to go, of so many

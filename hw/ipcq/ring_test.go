@@ -149,7 +149,7 @@ type model struct {
 	visible  int
 	taken    int
 	returned int
-	credits  []unit.Time // on their way
+	credits  []unit.Time // in flight
 	credited []unit.Time // when the sender knew
 	last     unit.Time
 }

@@ -3,7 +3,7 @@ package noc
 // Invariant of this file: no message ever waits at a contention-free link. All messages reach it
 // from the same other link, which takes at least as long for each. When the head of the next one
 // arrives, the tail of the previous one has left. The buffers of both links can hold all messages
-// on their way. So a message passes at once, and only the link's latency counts.
+// in flight. So a message passes at once, and only the link's latency counts.
 
 // findContentionFree finds these links. It also marks the links whose buffers are ample. They hold
 // all that can be in flight over the link, so that their space need not be counted.

@@ -26,7 +26,7 @@ func broken() *Fabric {
 	return n
 }
 
-// Each way in which the lists can be wrong is noticed.
+// Each possible error of the lists is detected.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name  string

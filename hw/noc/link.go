@@ -10,7 +10,7 @@ import (
 	"kernbench/unit"
 )
 
-// inTransit are the messages, and what is known of those that are on their way.
+// inTransit are the messages, and what is known of those that are in flight.
 type inTransit struct {
 	msgs   []message
 	free   uint32             // list of unused messages, by next; 0: none

@@ -125,7 +125,7 @@ type line struct {
 // chain is a list of messages, by next.
 type chain struct{ head, tail uint32 }
 
-// message is a part of a transfer on its way. It fills a cache line.
+// message is a part of a transfer in flight. It fills a cache line.
 type message struct {
 	arrived unit.Time // of its head at the link that it wants next
 	tail    unit.Time // of its last byte there

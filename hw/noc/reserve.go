@@ -27,7 +27,7 @@ type Use struct {
 	// Kind is the number of a kind of uses, from 0 on. Uses of one kind take links of the same
 	// kinds, one after the other.
 	Kind  uint32
-	Bytes int64 // that can be on their way at the same time
+	Bytes int64 // that can be in flight at the same time
 
 	Reserved
 	Exclusive bool // traffic takes it by Fabric.Exclusive; else by Send, on its Route
@@ -110,7 +110,7 @@ type plan struct {
 	users []uint8 // of each link of the machine; 2: several
 	hops  int     // of all uses whose routes have not been stored
 	kinds []useKind
-	bytes []int64  // by link: what can be on its way over it
+	bytes []int64  // by link: what can be in flight over it
 	from  []uint32 // by link: where messages come from; see from and severalEdges; 0: none come
 
 	channels []uint8 // by link: a bit for each that a route uses

@@ -44,7 +44,7 @@ type linkState struct {
 const (
 	blocked   uint8 = 1 << iota // a queue waits for space that has not been announced
 	soleRoute                   // one route alone passes the link
-	ample                       // its buffers hold all that can be on its way over it
+	ample                       // its buffers hold all that can be in flight over it
 )
 
 // vc is a class and channel of a link of which there is more to say. Its buffer, unless that is the

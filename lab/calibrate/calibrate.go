@@ -128,7 +128,8 @@ type Row struct {
 	Before       unit.Time  `json:"before_ps"` // on the machine as it was
 }
 
-// Errors sums up rows. Factors are how far off simulated times are, either way: 0.1 is a tenth.
+// Errors sums up rows. Factors are relative errors of simulated times, without sign: 0.1 is a
+// tenth.
 type Errors struct {
 	Sizes   int        `json:"sizes"`
 	Mean    float64    `json:"geometric_mean"`
@@ -146,7 +147,7 @@ func Run(ctx context.Context, s Spec) (*Calibration, error) {
 	return j.Tables[0], nil
 }
 
-// calibration is a table in a fit under way, or in a score.
+// calibration is a table in a fit in progress, or in a score.
 type calibration struct {
 	spec     *Spec
 	what     *collective.Collective

@@ -72,7 +72,7 @@ func (d *Detail) Each(wanted func(own cause.Site, from, until unit.Time) bool, s
 	d.x.log.Each(func(s *cause.Span) {
 		switch s.At.Kind() {
 		case cause.Link, cause.Buffer, cause.Ring, cause.Path, cause.Peer, cause.None, cause.Event:
-			return // of a message on its way
+			return // of a message in flight
 		}
 		if s.Start < s.End && d.counts(s.Start) && (wanted == nil || wanted(s.Site, s.Start, s.End)) {
 			stretch(&Stretch{s.Start, s.End, s.Site, s.Site, s.At, s.Why, 0})

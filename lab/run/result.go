@@ -51,7 +51,7 @@ type Result struct {
 	Messages      int64            `json:"messages"`
 	MessageBytes  int64            `json:"message_bytes"`
 	Events        int64            `json:"events"`
-	Simulation    []string         `json:"simulation,omitempty"`   // how the launches were simulated, and why so: each way once
+	Simulation    []string         `json:"simulation,omitempty"`   // modes in which launches were simulated, with the reason: each once
 	SlotHazards   int64            `json:"slot_hazards,omitempty"` // reads of a slot whose credit had gone (credit: on_recv)
 	Traffic       []Traffic        `json:"traffic"`                // by rank, of all launches
 

@@ -114,7 +114,8 @@ func TestRuns(t *testing.T) {
 	})
 }
 
-// The guide's neighbour patterns: E without W on odd ranks, and a ring with no way back.
+// The guide's neighbour patterns: E without W on odd ranks, and a ring without the opposite
+// direction.
 func TestGuideNeighbours(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
 		for _, name := range []string{"lab_pattern_a", "lab_pattern_b"} {

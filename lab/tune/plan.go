@@ -18,7 +18,7 @@ import (
 	"kernbench/unit"
 )
 
-// tuner is a sweep under way.
+// tuner is a sweep in progress.
 type tuner struct {
 	spec   *Spec
 	store  *store.Store

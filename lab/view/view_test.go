@@ -154,7 +154,7 @@ func TestObserve(t *testing.T) {
 }
 
 // What waits at a link on the heat map is what the fabric has counted. Memories take what is alone
-// on its way without a queue of the fabric.
+// in flight without a queue of the fabric.
 func TestWaitsAreThoseOfTheFabric(t *testing.T) {
 	waited := false
 	for _, s := range []run.Spec{

@@ -112,7 +112,7 @@ func (d *Drawing) level(i int, level *machine.Level, links []machine.Link) {
 		reach(links[0].From)
 	}
 	for k := 0; k < len(order); k++ {
-		if n := order[k]; member(n) || d.kindOf(n) != "gateway" { // all planes of a group have one way out
+		if n := order[k]; member(n) || d.kindOf(n) != "gateway" { // all planes of a group have one exit
 			for _, to := range next[n] {
 				reach(to)
 			}

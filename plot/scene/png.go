@@ -253,7 +253,7 @@ func (c *pixels) polygons(fill Color, all [][]Point) {
 	}
 	z := vector.NewRasterizer(at.Dx(), at.Dy())
 	for _, polygon := range all {
-		if area(polygon) < 0 { // all areas turn the same way: others would cancel out
+		if area(polygon) < 0 { // all areas have the same orientation: others would cancel out
 			polygon = append([]Point(nil), polygon...)
 			for i, k := 0, len(polygon)-1; i < k; i, k = i+1, k-1 {
 				polygon[i], polygon[k] = polygon[k], polygon[i]

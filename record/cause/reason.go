@@ -12,7 +12,7 @@ const (
 	Latency                     // the head of a message is on the wires of a link
 	Router                      // the head of a message passes a router or a port
 	Queueing                    // a message waits for a resource that another one holds
-	Credit                      // a slot's credit is on its way back to the sender
+	Credit                      // a slot's credit is in flight to the sender
 	Memory                      // a memory or its port is accessed
 	Arithmetic                  // an engine computes
 	Protocol                    // software of the protocol, acknowledgements

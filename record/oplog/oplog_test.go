@@ -370,7 +370,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkAccess is the way to memory and back, of so few elements that finding them counts.
+// BenchmarkAccess loads and stores few elements, so that finding them dominates.
 func BenchmarkAccess(b *testing.B) {
 	l := newBench(b, oplog.Options{Inline: true})
 	const pieces = 64

@@ -131,8 +131,8 @@ func TestTreesOverflowOfConversion(t *testing.T) {
 	}
 }
 
-// Additions in memory, onto zeros, of slices and of loads in pieces keep trees too; what is made
-// of contributions in another way has none.
+// Additions in memory, onto zeros, of slices and of loads in pieces keep trees too; what is made of
+// contributions by another method has none.
 func TestTreesThroughMemory(t *testing.T) {
 	b := newBench(t, oplog.Options{Audit: true, Inline: true})
 	x, y, zeros := b.put(t, 0, dtype.F32, 1, 2, 3, 4), b.put(t, 1, dtype.F32, 5, 6, 7, 8), b.put(t, 2, dtype.F32, 0, 0)

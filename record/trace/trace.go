@@ -21,7 +21,7 @@ const (
 	Math                // vector unit at work
 	Gemm                // matrix unit at work
 	Message             // fabric: a slot message from its descriptor until it is visible in the slot
-	Credit              // a credit on its way back
+	Credit              // a credit in flight to the sender
 	Kernel              // a kernel from start to end
 
 	// One-sided communication, streams.

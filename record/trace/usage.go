@@ -23,7 +23,7 @@ type Usage struct {
 // PEUsage is the busy time of the engines of a PE.
 type PEUsage struct {
 	PE   int32
-	DMA  unit.Time // loads, stores, messages, puts and gets were under way
+	DMA  unit.Time // loads, stores, messages, puts and gets were in flight
 	Math unit.Time
 	GEMM unit.Time
 	IPCQ unit.Time // sends and receives were carried out, without their waits

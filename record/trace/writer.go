@@ -16,7 +16,7 @@ import (
 type Names func(pe int) string
 
 // Writer is a view that writes text. Close returns the first write error: Emit returns none,
-// because it is called while a run is under way.
+// because it is called while a run is in progress.
 type Writer interface {
 	Sink
 	// Close writes the events that are still held. It does not close the underlying writer.

@@ -98,7 +98,7 @@ func authorFrames(stack string) []string {
 	return frames
 }
 
-// parked reports whether a goroutine is a coroutine that has given way.
+// parked reports whether a goroutine is a parked coroutine.
 func parked(stack []string) bool { return strings.Contains(stack[0], "[coroutine") }
 
 // issuing reports whether a line of a stack is that of a function that carries out an instruction.

@@ -31,7 +31,7 @@ type Input struct {
 	Message unit.Bytes // the largest that the fabric carries
 
 	// Timing returns the times of a ring between two PEs beside the fabric's. late is the time from
-	// a token's arrival until it is visible, credit that of a credit on its way back.
+	// a token's arrival until it is visible, credit that of a credit to the sender.
 	Timing func(from, to int) (late, credit unit.Time)
 
 	Trace bool

@@ -90,7 +90,7 @@ type vectors struct {
 	access  int              // in Record.Base
 	operand int              // in Record.Offs
 	tensors []oplog.Vector
-	sent    [][]oplog.Vector // messages on their way, by ring
+	sent    [][]oplog.Vector // messages in flight, by ring
 	senders []*oplog.Senders // by ring that ranks receive from
 	feeds   []uint8
 }

@@ -19,7 +19,7 @@ type directed struct {
 	anything bool // operations that no lockstep knows
 }
 
-// sent is a payload on its way.
+// sent is a payload in flight.
 type sent struct {
 	n int
 	t dtype.Type

@@ -26,7 +26,7 @@ type turn struct {
 
 const none = -1
 
-// queue holds the messages on their way in a ring, each with a reference.
+// queue holds the messages in flight in a ring, each with a reference.
 type queue struct {
 	first    int
 	payloads []payload

@@ -7,7 +7,7 @@ import (
 	"kernbench/unit"
 )
 
-// Each way in which a buffer and its releases can be wrong is noticed.
+// Each possible error of a buffer and its releases is detected.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -11,7 +11,7 @@ import (
 )
 
 // Invariant of this package: no other traffic takes the links of an exclusive route, and its
-// messages come in the order of their times. Input buffers hold all that can be on its way.
+// messages come in the order of their times. Input buffers hold all that can be in flight.
 
 // Routes are the exclusive routes of a fabric. Routes of one kind have links of equal kinds in the
 // same order, so their times are equal.

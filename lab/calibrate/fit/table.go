@@ -24,7 +24,7 @@ type Table struct {
 	Notes  []string // what was left out, or put together
 }
 
-// Form is the way in which a table is written.
+// Form is the format of a table.
 type Form string
 
 // The forms.

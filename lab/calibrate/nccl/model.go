@@ -12,8 +12,8 @@ type System struct {
 	Generation Generation
 	Ranks      int
 	Nodes      int     // that divide the ranks evenly; 1 or more
-	NVLink     float64 // GB/s each way of a GPU
-	Network    float64 // GB/s each way of all cards of a node; 0 with one node
+	NVLink     float64 // GB/s in each direction of a GPU
+	Network    float64 // GB/s in each direction of all cards of a node; 0 with one node
 	NVLS       bool    // switches reduce and copy
 }
 

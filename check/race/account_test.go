@@ -121,8 +121,8 @@ func (h *account) putAs(r int, call string, dst, src span, nbi bool) uint64 {
 }
 
 // putCarrying is a put that a notification follows.
-func (h *account) putCarrying(r int, call string, dst, src span, nbi bool) uint64 {
-	return h.putOf(r, call, dst, src, history.Record{NBI: nbi, Carry: true})
+func (h *account) putCarrying(r int, call string, dst, src span, nbi bool, w history.Word, v int64) uint64 {
+	return h.putOf(r, call, dst, src, history.Record{NBI: nbi, Carry: true, Word: w, Type: mem.Int64, Update: tl.SignalAdd, Value: v})
 }
 
 func (h *account) putOf(r int, call string, dst, src span, rec history.Record) uint64 {
@@ -141,13 +141,13 @@ func (h *account) combine(r int, dst span, float bool) {
 }
 
 func (h *account) putSignal(r int, dst, src span, w history.Word, v int64) {
-	op := h.putCarrying(r, "put_signal", dst, src, false)
+	op := h.putCarrying(r, "put_signal", dst, src, false, w, v)
 	h.update(r, "put_signal", w, history.Record{Kind: history.Notify, Op: op, Carry: true, Update: tl.SignalAdd, Value: v})
 	h.add(r, "put_signal", history.Record{Kind: history.Complete, Op: op, Done: history.Source})
 }
 
 func (h *account) putSignalNBI(r int, dst, src span, w history.Word, v int64) {
-	op := h.putCarrying(r, "put_signal_nbi", dst, src, true)
+	op := h.putCarrying(r, "put_signal_nbi", dst, src, true, w, v)
 	h.update(r, "put_signal_nbi", w, history.Record{Kind: history.Notify, Op: op, Carry: true, Update: tl.SignalAdd, Value: v})
 }
 
@@ -284,10 +284,21 @@ func judged(tb testing.TB, ranks int, o mem.Ordering, program func(h *account)) 
 	return rep
 }
 
+// judgedPasses judges a program, with joint events and without. It returns the passes without.
 func judgedPasses(tb testing.TB, ranks int, o mem.Ordering, program func(h *account)) (*race.Report, int) {
+	tb.Helper()
+	rep, passes := judgedAs(tb, ranks, o, program, func(*race.Detector) {})
+	if joint, _ := judgedAs(tb, ranks, o, program, (*race.Detector).JointAll); !slices.Equal(reported(joint), reported(rep)) {
+		tb.Errorf("with joint events %q, without %q", reported(joint), reported(rep))
+	}
+	return rep, passes
+}
+
+func judgedAs(tb testing.TB, ranks int, o mem.Ordering, program func(h *account), change func(*race.Detector)) (*race.Report, int) {
 	tb.Helper()
 	d := race.New(race.Options{Order: o})
 	for pass := 1; ; pass++ {
+		change(d)
 		h := newAccount(tb, d, ranks)
 		program(h)
 		h.end()

@@ -164,6 +164,7 @@ func (d *Detector) agent(a history.Agent) *agent {
 
 // tick begins a new moment of an agent. Earlier releases do not cover what it does from now on.
 func (a *agent) tick() {
+	a.told = false
 	if a.clk.time++; a.clk.time >= lastTime {
 		panic("race: an agent has too many moments")
 	}
@@ -211,6 +212,15 @@ func (d *Detector) record(r *history.Record) {
 	}
 	if a.grid.v != nil && r.Kind != history.Join {
 		d.endGrid(r.Agent)
+	}
+	switch r.Kind {
+	case history.Notify:
+		a.row++
+	case history.Put, history.Complete:
+	default:
+		if a.row = 0; a.told {
+			a.tick()
+		}
 	}
 	if a.doubts != nil {
 		d.resolve(r.Agent, r)
@@ -296,6 +306,9 @@ func (d *Detector) start(r *history.Record) {
 func (d *Detector) joinAgent(r *history.Record) {
 	d.endGrid(r.Other)
 	a, o := &d.agents[r.Agent], &d.agents[r.Other]
+	if o.told {
+		o.tick()
+	}
 	d.resolve(r.Other, nil)
 	d.completeEverything(o)
 	d.endMoments(o)
@@ -330,8 +343,8 @@ func (d *Detector) endGrid(s history.Agent) {
 // rest drops what matters only while an agent runs: all that begins now begins after it.
 func (d *Detector) rest() {
 	for _, ps := range d.pages.all {
-		for _, p := range ps {
-			d.releaseSegs(&p)
+		for i := range ps.page {
+			d.releaseSegs(&ps.page[i])
 		}
 	}
 	d.clearSheets()

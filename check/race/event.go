@@ -109,6 +109,7 @@ type more struct {
 	saw     []history.Agent // that have seen the update in its word, and have not acted on it
 	ops     []uint64        // of a joint event: accesses that are not complete, ascending
 	opsDone int             // the first ones of ops that are complete
+	after   uint32          // of joint signals: the number of their puts
 }
 
 // needMore returns the more of an event, and makes it if necessary.
@@ -283,7 +284,7 @@ func (d *Detector) release(e *event) {
 			d.drop(&e.clk)
 		}
 		if e.joint {
-			d.unlinkJoint(e)
+			d.forgetJoint(e)
 		}
 		if e.more != 0 {
 			m := d.mores[e.more]
@@ -332,7 +333,7 @@ func (d *Detector) settle(e *event) {
 // complete notes that the agent of an event knows of its completion from now on.
 func (d *Detector) complete(e *event) {
 	if e.done == 0 {
-		e.done = d.agents[e.agent].clk.time
+		e.done = d.agents[e.agent].now()
 	}
 	d.settle(e)
 }
@@ -346,7 +347,7 @@ func (d *Detector) completeAll(l *list) {
 
 // finish completes an event, and with it what had to be there before.
 func (d *Detector) finish(e *event) {
-	now := witness{e.agent, d.agents[e.agent].clk.time}
+	now := witness{e.agent, d.agents[e.agent].now()}
 	if e.link != 0 {
 		d.cover(e.link, now, e.before)
 	}

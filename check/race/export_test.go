@@ -40,3 +40,18 @@ func (d *Detector) JointAll() { d.jointAll = true }
 
 // Joints is the number of joint events that were made.
 func (d *Detector) Joints() int { d.log.Flush(); return d.joints }
+
+// InOrder reports whether the events of each link are in the order of their numbers.
+func (d *Detector) InOrder() bool {
+	d.log.Flush()
+	for l := range d.numLinks {
+		last := uint32(0)
+		for i := d.linkStateAt(l + 1).live.head; i != 0; i = d.placeIn(i).lnext {
+			if d.event(i).seq < last {
+				return false
+			}
+			last = d.event(i).seq
+		}
+	}
+	return true
+}

@@ -21,6 +21,8 @@ const (
 	jointStores
 	jointPuts    // what puts write
 	jointSources // what puts read
+	jointNotifications
+	jointSignals // notifications that go with puts
 	jointKinds
 )
 
@@ -42,8 +44,13 @@ type moment struct {
 // jointly is what an agent has of joint events.
 type jointly struct {
 	moments    *[jointKinds]moment
-	unfinished []*event // joint events with accesses that are not complete
-	linked     []*event // those with effects at PEs, by seq, until no stretch has them
+	unfinished []*event // joint events that are not complete, as long as they are needed
+	linked     []*event // those with effects at PEs, by seq, until no stretch or word has them
+
+	told        bool   // it has notified others at its present moment
+	row         int    // notifications since its last operation of another kind
+	jointPut    uint64 // its last put with a joint event, which a signal may belong to
+	jointPutSeq uint32
 }
 
 // joining is what a Detector has of joint events.
@@ -53,70 +60,89 @@ type joining struct {
 	jointAll bool // few accesses of few agents have joint events too, for tests
 }
 
+// sharing reports whether accesses of an agent may have joint events.
+func (d *Detector) sharing(a *agent) bool {
+	return !d.plain && !d.facts.exact && (len(d.agents) > fewAgents || d.jointAll) && d.opts.Order != mem.Sequential &&
+		a.held == nil && a.clk.agent != history.Host
+}
+
 // shareEvent returns the joint event for an access of PE to, or nil if it gets an event of its own.
 func (d *Detector) shareEvent(r *history.Record, k jointKind, to int32) *event {
-	if d.plain || d.facts.exact || len(d.agents) <= fewAgents && !d.jointAll || d.opts.Order == mem.Sequential {
-		return nil
-	}
 	a := &d.agents[r.Agent]
-	if a.held != nil || r.Agent == history.Host {
+	if !d.sharing(a) {
 		return nil
 	}
-	if a.moments == nil {
-		a.moments = new([jointKinds]moment)
-	}
-	m := &a.moments[k]
+	m := a.momentOf(k)
 	if m.time != a.clk.time {
 		d.endMoment(m)
 		m.time, m.n = a.clk.time, 0
 	}
-	if m.n++; m.n <= fewAccesses && !d.jointAll {
+	if m.n++; m.n+a.row <= fewAccesses && !d.jointAll {
 		return nil
 	}
 	linked := k == jointStores || k == jointPuts
-	if m.e != nil && linked && (m.fences != a.fences || m.e.seq != a.seq) {
+	var l *link
+	if linked {
+		l = d.fencedLink(r.Agent, to)
+	}
+	if e := m.e; e != nil && linked && (m.fences != a.fences || l.seq > e.seq || l.seq == e.seq && d.opts.Order != mem.PutSignal) {
 		d.endMoment(m)
 	}
 	if m.e != nil && !d.mores[m.e.more].accepts(r.Op) {
 		return nil
 	}
 	if m.e == nil {
-		d.joints++
-		e := d.newEvent(r)
-		e.joint, e.op, e.write, e.local = true, 0, linked, k == jointSources
+		e := d.newJoint(r)
+		e.write, e.local = linked, k == jointSources
 		m.e, m.fences = e, a.fences
-		if linked {
-			d.number(e, k)
+		switch k {
+		case jointStores:
+			d.number(e, compute)
+		case jointPuts:
+			d.number(e, collective)
 		}
 	}
 	e := m.e
 	if linked {
-		d.fencedLink(e.agent, to).seq = e.seq
+		l.seq = e.seq
 	}
 	e.done = 0
 	x := d.needMore(e)
 	if len(x.ops) == 0 {
-		e.hold()
 		a.unfinished = append(a.unfinished, e)
 	}
 	x.ops = append(x.ops, r.Op)
 	return e
 }
 
+// newJoint returns a joint event.
+func (d *Detector) newJoint(r *history.Record) *event {
+	d.joints++
+	e := d.newEvent(r)
+	e.joint, e.op = true, 0
+	d.needMore(e)
+	return e
+}
+
+// momentOf is the joint event of a kind that the next access may join.
+func (a *jointly) momentOf(k jointKind) *moment {
+	if a.moments == nil {
+		a.moments = new([jointKinds]moment)
+	}
+	return &a.moments[k]
+}
+
 // accepts reports whether an access is no piece of an earlier one, so that ops stay in order.
 func (m *more) accepts(op uint64) bool { return len(m.ops) == 0 || m.ops[len(m.ops)-1] <= op }
 
 // number gives a joint event its number, and sets which effects come before it on each link.
-func (d *Detector) number(e *event, k jointKind) {
+func (d *Detector) number(e *event, c class) {
 	a := &d.agents[e.agent]
-	e.seq, e.class = a.nextSeq(), compute
-	if k == jointPuts {
-		e.class = collective
-	}
+	e.seq, e.class = a.nextSeq(), c
 	e.before = seqs{a.fenced, a.fenced, a.fenced}
 	switch d.opts.Order {
 	case mem.ByChannel:
-		e.before[e.class] = e.seq - 1
+		e.before[c] = e.seq - 1
 	case mem.InOrder:
 		e.before = seqs{e.seq - 1, e.seq - 1, e.seq - 1}
 	}
@@ -140,10 +166,15 @@ func (d *Detector) endMoments(a *agent) {
 	}
 }
 
-// unlinkJoint takes a joint event from those with effects at PEs.
-func (d *Detector) unlinkJoint(e *event) {
-	if a := &d.agents[e.agent]; e.seq != 0 {
-		a.linked = slices.DeleteFunc(a.linked, func(x *event) bool { return x == e })
+// forgetJoint takes a joint event that is needed no more out of the lists of its agent.
+func (d *Detector) forgetJoint(e *event) {
+	a := &d.agents[e.agent]
+	same := func(x *event) bool { return x == e }
+	if e.done == 0 {
+		a.unfinished = slices.DeleteFunc(a.unfinished, same)
+	}
+	if e.seq != 0 {
+		a.linked = slices.DeleteFunc(a.linked, same)
 	}
 }
 
@@ -181,9 +212,8 @@ func (d *Detector) finishJoint(a *agent, i int) {
 	e := a.unfinished[i]
 	x := d.mores[e.more]
 	x.ops, x.opsDone = x.ops[:0], 0
-	e.done = a.clk.time
+	e.done = a.now()
 	a.unfinished = slices.Delete(a.unfinished, i, i+1)
-	d.release(e)
 }
 
 // completeJoints completes the joint events of an agent, or those of its loads and stores.
@@ -245,7 +275,7 @@ func (d *Detector) hidesHazards() bool { return d.joints > 0 && (d.inexact || d.
 
 // putJointly handles a put whose accesses have joint events. It returns false if there are none.
 func (d *Detector) putJointly(r *history.Record) bool {
-	if r.Atomic || r.Carry || r.Range.Bytes == 0 || pe(r.Range.Addr) != r.Peer {
+	if r.Atomic || r.Range.Bytes == 0 || pe(r.Range.Addr) != r.Peer || r.Carry && !d.mayCarry(r) {
 		return false
 	}
 	e := d.shareEvent(r, jointPuts, r.Peer)
@@ -266,6 +296,8 @@ func (d *Detector) putJointly(r *history.Record) bool {
 	}
 	d.access(e, &r.Range)
 	d.keepPut(r.Agent, nil)
+	a := &d.agents[r.Agent]
+	a.jointPut, a.jointPutSeq = r.Op, e.seq
 	return true
 }
 

@@ -84,6 +84,66 @@ func TestJointHazards(t *testing.T) {
 			h.wait(1, 0, tl.GE, 1)
 			h.store(1, cell(0, 1))
 		}},
+		{"a load that is complete after a notification", mem.PutSignal, func(h *account) {
+			op := h.load(0, cell(1, 0))
+			h.notify(0, wordOf(1, 0), 1)
+			h.use(0, op)
+			h.wait(1, 0, tl.GE, 1)
+			h.store(1, cell(1, 0))
+		}},
+		{"a source that was read after a notification", mem.PutSignal, func(h *account) {
+			nbi(h, 2, 0)
+			h.notify(0, wordOf(1, 0), 1)
+			h.putSignal(0, cell(2, 1), cell(0, 1), wordOf(2, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.store(1, cell(0, 1))
+		}},
+		{"a put before one with a signal", mem.PutSignal, func(h *account) {
+			nbi(h, 1, 0)
+			h.putSignalNBI(0, cell(1, 1), cell(0, 1), wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.read(1, cell(1, 0))
+		}},
+		{"a put with a signal to another rank", mem.PutSignal, func(h *account) {
+			h.putSignalNBI(0, cell(1, 1), cell(0, 1), wordOf(1, 0), 1)
+			h.putSignalNBI(0, cell(2, 1), cell(0, 1), wordOf(2, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.read(1, cell(2, 1))
+		}},
+		{"a second update of a word", mem.PutSignal, func(h *account) {
+			h.notify(0, wordOf(1, 0), 1)
+			nbi(h, 1, 0)
+			h.fence(0)
+			h.notify(0, wordOf(2, 0), 1)
+			h.notify(2, wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 2)
+			h.read(1, cell(1, 0))
+		}},
+		{"a put after a notification in order", mem.InOrder, func(h *account) {
+			nbi(h, 2, 0)
+			h.notify(0, wordOf(1, 0), 1)
+			nbi(h, 1, 0)
+			h.wait(1, 0, tl.GE, 1)
+			h.read(1, cell(1, 0))
+		}},
+		{"a notification that another rank has not seen", mem.PutSignal, func(h *account) {
+			nbi(h, 2, 0)
+			h.fence(0)
+			h.notify(0, wordOf(1, 0), 1)
+			h.notify(0, wordOf(2, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.notify(1, wordOf(3, 0), 1)
+			h.wait(3, 0, tl.GE, 1)
+			h.notify(3, wordOf(2, 0), 1)
+			h.wait(2, 0, tl.GE, 1)
+			h.read(2, cell(2, 0))
+		}},
+		{"a second signal may come first", mem.PutSignal, func(h *account) {
+			h.putSignalNBI(0, cell(1, 0), cell(0, 0), wordOf(1, 0), 1)
+			h.putSignalNBI(0, cell(1, 1), cell(0, 1), wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.read(1, cell(1, 0))
+		}},
 		{"a put that one of two sums proves", mem.PutSignal, func(h *account) {
 			nbi(h, 2, 0)
 			h.fence(0)
@@ -151,6 +211,67 @@ func TestJointPasses(t *testing.T) {
 			h.store(0, cell(0, 0))
 			h.read(0, cell(0, 0))
 		}},
+		{"a load between notifications", mem.PutSignal, func(h *account) {
+			h.notify(0, wordOf(2, 0), 1)
+			h.read(0, cell(1, 0))
+			h.notify(0, wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.store(1, cell(1, 0))
+		}},
+		{"a put with a signal after another put", mem.PutSignal, func(h *account) {
+			nbi(h, 1, 0)
+			h.putSignalNBI(0, cell(1, 1), cell(0, 1), wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 1)
+			h.read(1, cell(1, 1))
+		}},
+		{"a put with a signal after several", mem.PutSignal, func(h *account) {
+			nbi(h, 1, 0)
+			h.putSignalNBI(0, cell(2, 1), cell(0, 1), wordOf(2, 0), 1)
+			h.notify(0, wordOf(1, 0), 1)
+			nbi(h, 1, 2)
+			h.putSignalNBI(0, cell(3, 1), cell(0, 1), wordOf(3, 0), 1)
+			h.wait(3, 0, tl.GE, 1)
+			h.read(3, cell(3, 1))
+		}},
+		{"a put with a signal in order", mem.ByChannel, func(h *account) {
+			nbi(h, 1, 0)
+			h.putSignalNBI(0, cell(2, 1), cell(0, 1), wordOf(2, 0), 1)
+			h.wait(2, 0, tl.GE, 1)
+			h.read(2, cell(2, 1))
+		}},
+		{"a second update of a word", mem.PutSignal, func(h *account) {
+			nbi(h, 1, 0)
+			h.fence(0)
+			h.notify(0, wordOf(1, 0), 1)
+			h.notify(2, wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 2)
+			h.read(1, cell(1, 0))
+		}},
+		{"notifications by different numbers", mem.PutSignal, func(h *account) {
+			h.notify(0, wordOf(1, 0), 2)
+			h.notify(0, wordOf(2, 0), 1)
+			h.store(3, cell(2, 0))
+			h.fence(3)
+			h.notify(3, wordOf(2, 0), 1)
+			h.wait(2, 0, tl.GE, 2)
+			h.read(2, cell(2, 0))
+		}},
+		{"a set after a put in a row of notifications", mem.PutSignal, func(h *account) {
+			h.notify(0, wordOf(1, 0), 1)
+			nbi(h, 2, 0)
+			h.notify(0, wordOf(2, 0), 1)
+			h.fence(0)
+			h.set(0, wordOf(2, 1), 1)
+			h.wait(2, 1, tl.GE, 1)
+			h.read(2, cell(2, 0))
+		}},
+		{"a put with the second signal of a word", mem.PutSignal, func(h *account) {
+			h.read(0, cell(3, 0))
+			h.notify(2, wordOf(1, 0), 1)
+			h.putSignalNBI(0, cell(1, 1), cell(0, 1), wordOf(1, 0), 1)
+			h.wait(1, 0, tl.GE, 2)
+			h.read(1, cell(1, 1))
+		}},
 		{"sums", mem.PutSignal, func(h *account) {
 			h.read(0, cell(2, 0))
 			h.combine(0, cell(2, 1), false)
@@ -164,11 +285,11 @@ func TestJointPasses(t *testing.T) {
 	}
 }
 
-// jointly judges a program of three ranks with joint events and without, and returns how many there
+// jointly judges a program of four ranks with joint events and without, and returns how many there
 // were and how many passes they took.
 func jointly(t *testing.T, order mem.Ordering, program func(h *account)) (usual, plain []string, joints, passes int) {
 	usual, plain, _ = bothWays(race.Options{Order: order}, (*race.Detector).JointAll, func(d *race.Detector) bool {
-		h := newAccount(t, d, 3)
+		h := newAccount(t, d, 4)
 		h.line = "kernel.go:1"
 		program(h)
 		h.end()
@@ -261,9 +382,13 @@ func TestJointEvents(tt *testing.T) {
 					h.combine(s.rank, there(0), false)
 				}
 			}
+			inOrder := d.InOrder()
 			h.end()
 			passes++
 			made += d.Joints()
+			if !inOrder {
+				t.Fatalf("events of a link are not in order")
+			}
 			if events, _ := d.Live(); events != 0 {
 				t.Fatalf("%d events at rest", events)
 			}

@@ -34,9 +34,10 @@ type linkID uint32
 
 // linkPool holds the links. They are never given back.
 type linkPool struct {
-	links    [][]link // in slabs
-	states   [][]linkState
-	numLinks linkID
+	links     [][]link // in slabs
+	states    [][]linkState
+	numLinks  linkID
+	coverSlab []cover // the rest of a slab, for links without covers
 }
 
 // Links lie in slabs of so many.
@@ -285,8 +286,21 @@ func (d *Detector) cover(on linkID, w witness, upTo seqs) {
 		d.tidyCovers(l)
 		l.tidy = int32(2 * len(l.known))
 	}
+	if l.known == nil {
+		l.known = d.emptyCovers()
+	}
 	l.known = append(l.known, cover{w, upTo})
 	d.linkStateAt(on).most.raise(upTo)
+}
+
+// emptyCovers has space for the one cover that many links have.
+func (d *linkPool) emptyCovers() []cover {
+	if len(d.coverSlab) == 0 {
+		d.coverSlab = make([]cover, 512)
+	}
+	new := d.coverSlab[:0:1]
+	d.coverSlab = d.coverSlab[1:]
+	return new
 }
 
 // tidyCovers drops the covers that are the first of their agent for no event that is left.

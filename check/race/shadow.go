@@ -14,20 +14,23 @@ const (
 )
 
 // page is the stretches of one page that were accessed, by address.
-type page struct {
-	segs   []seg
-	sheets pageSheets
-}
+type page struct{ segs []seg }
 
 // pages are those of a larger stretch of memory: most agents touch many in a row.
-type pages [1 << (pagesBits - pageBits)]page
+type pages struct {
+	page   [1 << (pagesBits - pageBits)]page
+	sheets *[1 << (pagesBits - pageBits)]pageSheets // nil: none
+}
 
 const pagesBits = 19
 
 // pageAt is the page of an address.
 func (s *shadow) pageAt(a mem.Addr) *page {
-	return &s.pages.at(a >> pagesBits)[a>>pageBits&(1<<(pagesBits-pageBits)-1)]
+	return &s.pages.at(a >> pagesBits).page[placeInPages(a)]
 }
+
+// placeInPages is the place of the page of an address in its pages.
+func placeInPages(a mem.Addr) mem.Addr { return a >> pageBits & (1<<(pagesBits-pageBits) - 1) }
 
 // seg is bytes [lo, hi) of a page, with the accesses that a later one may have to be ordered after.
 // There may be millions, so it holds no pointer.
@@ -100,9 +103,10 @@ func (d *Detector) access(e *event, r *history.Range) {
 func (d *Detector) stretch(e *event, a mem.Addr, n int64) {
 	for end := a + mem.Addr(n); a < end; {
 		base := a &^ (pageSize - 1)
-		p, hi := d.pageAt(a), min(end, base+pageSize)
-		if p.sheets != (pageSheets{}) {
-			free, next := d.acrossSheet(e, p, a, end)
+		ps := d.pages.at(a >> pagesBits)
+		p, hi := &ps.page[placeInPages(a)], min(end, base+pageSize)
+		if ps.sheets != nil && ps.sheets[placeInPages(a)] != (pageSheets{}) {
+			free, next := d.acrossSheet(e, a, end)
 			if next != a {
 				a = next
 				continue
@@ -171,9 +175,9 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 	d.out = out
 }
 
-// emptySegs has space for the few stretches that most pages have.
+// emptySegs has space for the one stretch that many pages have.
 func (s *shadow) emptySegs() []seg {
-	const n = 2
+	const n = 1
 	if len(s.spare) < n {
 		s.spare = make([]seg, 512)
 	}

@@ -38,10 +38,22 @@ func (p *page) holds(lo, hi uint16) bool {
 	return i < len(p.segs) && p.segs[i].lo < hi
 }
 
-// sheetAfter returns the first sheet of a page that ends after an address; nil: none.
-func (d *Detector) sheetAfter(p *page, a mem.Addr) *sheet {
+// sheetsAt is the sheets of the page of an address.
+func (s *shadow) sheetsAt(a mem.Addr) *pageSheets {
+	ps := s.pages.at(a >> pagesBits)
+	if ps.sheets == nil {
+		ps.sheets = new([1 << (pagesBits - pageBits)]pageSheets)
+	}
+	return &ps.sheets[placeInPages(a)]
+}
+
+// sheetAfter returns the first sheet of the page of an address that ends after it; nil: none.
+func (d *Detector) sheetAfter(a mem.Addr) *sheet {
+	if d.pages.at(a>>pagesBits).sheets == nil {
+		return nil
+	}
 	var first *sheet
-	for _, i := range p.sheets {
+	for _, i := range d.sheetsAt(a) {
 		if i == 0 {
 			continue
 		}
@@ -57,7 +69,7 @@ func (d *Detector) tile(e *event, r *history.Range) bool {
 	if d.plain || r.Rows < leastRows || r.Bytes <= 0 || r.Pitch <= r.Bytes || r.Pitch > pageSize || int64(r.Rows)*r.Pitch < pageSize {
 		return false
 	}
-	s := d.sheetAfter(d.pageAt(r.Addr), r.Addr)
+	s := d.sheetAfter(r.Addr)
 	if s == nil || s.base > r.Addr {
 		s = d.newSheet(r)
 	}
@@ -90,7 +102,7 @@ func (d *Detector) newSheet(r *history.Range) *sheet {
 	one, first := eventID(0), true
 	for a := s.base; a < s.end(); {
 		p, lo, hi := d.pagePart(a, s.end())
-		if x := d.sheetAfter(p, a); x != nil && x.base < s.end() {
+		if x := d.sheetAfter(a); x != nil && x.base < s.end() {
 			return nil
 		}
 		var now eventID
@@ -136,7 +148,7 @@ func (d *Detector) enterSheet(s *sheet, one eventID) {
 	for a := s.base; a < s.end(); {
 		p, lo, hi := d.pagePart(a, s.end())
 		p.cutOut(d, lo, hi)
-		p.sheets.set(0, id)
+		d.sheetsAt(a).set(0, id)
 		a += mem.Addr(hi - lo)
 	}
 }
@@ -179,8 +191,8 @@ func (x *pageSheets) set(old, new sheetID) {
 func (d *Detector) dissolve(s *sheet) {
 	id := d.numberOf(s)
 	for a := s.base; a < s.end(); {
-		p, lo, hi := d.pagePart(a, s.end())
-		p.sheets.set(id, 0)
+		_, lo, hi := d.pagePart(a, s.end())
+		d.sheetsAt(a).set(id, 0)
 		a += mem.Addr(hi - lo)
 	}
 	for row := range mem.Addr(s.rows) {
@@ -206,7 +218,7 @@ func (d *Detector) dissolve(s *sheet) {
 
 // numberOf is the number of a sheet.
 func (d *Detector) numberOf(s *sheet) sheetID {
-	for _, i := range d.pageAt(s.base).sheets {
+	for _, i := range d.sheetsAt(s.base) {
 		if i != 0 && d.sheets[i] == s {
 			return i
 		}
@@ -217,9 +229,9 @@ func (d *Detector) numberOf(s *sheet) sheetID {
 // acrossSheet handles the next part of an access of memory without gaps, [a, end), whose page has
 // sheets. It returns where a part that no sheet has ends, or where the access goes on after a
 // sheet.
-func (d *Detector) acrossSheet(e *event, p *page, a, end mem.Addr) (free, next mem.Addr) {
+func (d *Detector) acrossSheet(e *event, a, end mem.Addr) (free, next mem.Addr) {
 	for {
-		s := d.sheetAfter(p, a)
+		s := d.sheetAfter(a)
 		switch {
 		case s == nil:
 			return end, a

@@ -101,6 +101,13 @@ func (w *word) look(a history.Agent) uint32 {
 // notify handles an update that returns nothing.
 func (d *Detector) notify(r *history.Record) {
 	d.sided = true
+	if d.notifyJointly(r) {
+		d.changed(r)
+		return
+	}
+	if a := &d.agents[r.Agent]; a.told {
+		a.tick()
+	}
 	e := d.newUpdate(r)
 	a := &d.agents[r.Agent] // not earlier: a new word may add agents
 	d.enlist(e, r.Peer, control)
@@ -334,7 +341,7 @@ func (d *Detector) markFold(w *word) {
 		r.mark = 0
 		if a := &d.agents[r.agent]; a.alive {
 			living = true
-			if r.mark = a.clk.time; a.doubts != nil {
+			if r.mark = a.now(); a.doubts != nil {
 				r.mark = 0 // it may only have seen them
 			}
 		}

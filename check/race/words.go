@@ -217,7 +217,7 @@ func (d *Detector) wordAt(r *history.Record) *word {
 	}
 	w := d.words.newFull(r.Word, r.Type)
 	if s.how() == oneAddition {
-		e := d.event(eventID(s.number()))
+		e := d.ownUpdate(d.event(eventID(s.number())), r.Word)
 		w.updates = append(w.updates, e)
 		w.notifiers = append(w.notifiers, notifier{agent: e.agent, count: 1})
 		w.latest = e.value()
@@ -261,14 +261,16 @@ func (d *Detector) firstWait(r *history.Record) bool {
 		return false
 	}
 	a := &d.agents[r.Agent]
-	known := d.knows(&a.clk, e)
+	known := d.knowsAt(&a.clk, e, pe(r.Word))
 	a.tick()
 	if !known {
 		y := &d.learning.answer
 		y.reset()
 		y.one = &e.clk
-		y.cover(e.link, e.before)
-		y.sure = append(y.sure, e)
+		y.cover(d.linkOf(e, pe(r.Word)), d.proven(e))
+		if !e.joint { // that would be noted once for each of its words
+			y.sure = append(y.sure, e)
+		}
 		d.teach(r.Agent, y)
 	}
 	i := d.words.newSettled()
@@ -467,7 +469,7 @@ func (d *Detector) restSingle(a history.Word, host *clock) {
 	if s.how() != oneAddition {
 		return
 	}
-	if e := d.event(eventID(s.number())); fits(e.value()) && d.knows(host, e) {
+	if e := d.event(eventID(s.number())); fits(e.value()) && d.knowsAt(host, e, pe(a)) {
 		i := d.words.newSettled()
 		*d.words.settledAt(i) = settledWord{
 			base: int32(e.value()), latest: int32(e.value()), reader: noReader, notifier: e.agent, count: 1,

@@ -113,7 +113,7 @@ func TestAccount(t *testing.T) {
 		}, `
 			put #1 pe=1 range=hbm[1]:0x1000+16 source=hbm[0]:0x0+16
 			complete (put) #1 source
-			put (put_signal_nbi) #2 pe=1 range=hbm[1]:0x1004+4 source=hbm[0]:0x8+4 nbi carried
+			put (put_signal_nbi) #2 pe=1 range=hbm[1]:0x1004+4 source=hbm[0]:0x8+4 nbi carried hbm[1]:0x1024 int32
 			notify (put_signal_nbi) #2 pe=1 carried hbm[1]:0x1024 int32 add -2
 			fence
 			load #3 range=hbm[0]:0x0+16

@@ -159,7 +159,11 @@ func (b *Book) Sided(in *tl.Instr) (op uint64) {
 	case tl.OpPut:
 		op = b.log.NextOp()
 		rec := b.sided(Put, op, in)
-		rec.Atomic, rec.Float, rec.Carry = s.Atomic, s.Atomic && in.Type.IsFloat(), s.Signal
+		rec.Atomic, rec.Float = s.Atomic, s.Atomic && in.Type.IsFloat()
+		if s.Signal {
+			rec.SetNotification(s)
+			rec.Carry, rec.Lines = true, s.Lines
+		}
 		if in.A != tl.None {
 			rec.Source = Range{}
 		}

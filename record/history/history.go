@@ -95,7 +95,7 @@ type Record struct {
 	Done   Done
 	NBI    bool // Put, Get: the call returned before its side was complete; Read: other agents may change the word
 	Atomic bool // Put: combines; concurrent ones do not conflict
-	Carry  bool // Notify: with the data of put Op; Put: a Notify with its data follows
+	Carry  bool // Notify: with the data of put Op; Put: a Notify with its Word, Update and Value follows
 	Wrote  bool // RMW
 	Float  bool // Put: combining rounds, so that the order of several matters
 
@@ -106,7 +106,7 @@ type Record struct {
 	Range        Range
 	Source       Range
 
-	Lines       tl.PacketLine // Notify: each line of these data has the word; Wait: for such a flag
+	Lines       tl.PacketLine // Notify, and its Put: each line of these data has the word; Wait: for such a flag
 	From, Count int32         // Wait for such a flag: in these lines; Count 0: in all
 
 	Word  Word

@@ -16,7 +16,7 @@ func (d *Detector) mayShare(a *agent, r *history.Record) bool {
 	if !d.sharing(a) || a.row <= fewAccesses && !d.jointAll || d.isStream(a) {
 		return false
 	}
-	return r.Update == tl.SignalAdd && r.Value > 0 && r.Type.Wrap(r.Value) == r.Value && r.Lines == tl.NoLine && pe(r.Word) == r.Peer &&
+	return r.Update == tl.SignalAdd && r.Value > 0 && r.Type.Wrap(r.Value) == r.Value && pe(r.Word) == r.Peer &&
 		*d.words.at(r.Word) == untouched && !d.facts.of(r.Word)
 }
 

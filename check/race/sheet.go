@@ -8,7 +8,8 @@ import (
 // This file keeps the memory of tiles by columns. A tile is some columns of a block of rows.
 // Without sheets, each row of each tile has a stretch.
 // Invariant: each access of memory in a sheet is of the same columns in all its rows. So the rows
-// have the same accesses, and those of one stand for all. Another access dissolves the sheet.
+// have the same accesses, and those of one stand for all. Another access dissolves the sheet. Puts
+// do too, because they may be packets.
 
 // sheet is rows of memory that follow one another, kept as if they were one.
 type sheet struct {
@@ -118,6 +119,9 @@ func (d *Detector) newSheet(r *history.Range) *sheet {
 		}
 		one, first = now, false
 		a += mem.Addr(hi - lo)
+	}
+	if one != 0 && d.event(one).carrier != 0 {
+		return nil // it may be a packet, of which each row has lines of its own
 	}
 	d.enterSheet(s, one)
 	return s
@@ -237,7 +241,7 @@ func (d *Detector) acrossSheet(e *event, a, end mem.Addr) (free, next mem.Addr) 
 			return end, a
 		case s.base > a:
 			return min(end, s.base), a
-		case s.base == a && s.end() <= end:
+		case s.base == a && s.end() <= end && e.kind != history.Put:
 			d.touch(&s.page, s.base, 0, uint16(s.pitch), e)
 			return a, s.end()
 		}

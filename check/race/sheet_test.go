@@ -7,6 +7,7 @@ import (
 
 	"kernbench/check/race"
 	"kernbench/mem"
+	"kernbench/record/history"
 	"kernbench/tl"
 
 	"pgregory.net/rapid"
@@ -133,6 +134,31 @@ func TestTilesOfOtherRows(t *testing.T) {
 		})
 		if got := kinds(r); !slices.Equal(got, []string{"race load store"}) {
 			t.Errorf("%s: %q, want one race", c.name, got)
+		}
+	}
+}
+
+// A tile of a packet is known row by row: each row has lines of its own.
+func TestTilesOfPackets(t *testing.T) {
+	const rows, pitch, w = 4, 4096, 512
+	tile := span{rank: 1, lo: 0, n: w, rows: rows, pitch: pitch}
+	for _, sheet := range []bool{false, true} {
+		r := judged(t, 2, mem.PutSignal, func(h *account) {
+			if sheet { // before the packet comes
+				h.read(1, tile)
+				h.barrier()
+			}
+			flag := history.Record{Lines: tl.LineLL, Update: tl.SignalSet, Value: 1, Word: wordOf(1, 0), Type: mem.Int64, Carry: true}
+			flag.Op = h.putOf(0, "put_ll", at(1, 0, rows*pitch), span{}, flag)
+			flag.Kind = history.Notify
+			h.update(0, "put_ll", flag.Word, flag)
+			h.add(1, "wait_lines", history.Record{
+				Kind: history.Wait, Word: flag.Word, Type: mem.Int64, Cmp: tl.EQ, Value: 1, Seen: 1, Lines: tl.LineLL, Count: pitch / 4,
+			})
+			h.read(1, tile)
+		})
+		if got := kinds(r); !slices.Equal(got, []string{"race put_ll load"}) {
+			t.Errorf("%q, want one race with the rows that were not awaited", got)
 		}
 	}
 }

@@ -11,7 +11,8 @@ func (m *Machine) Apart(from, to NodeID) bool {
 	return from/perSIP != to/perSIP
 }
 
-// Half is the number of hops in the first half of such a route: those up to the switch.
+// Half is the number of hops in the first half of such a route: those up to the switch. Of any
+// route it is the number of hops up to the first one outside SIPs, or of all hops.
 func (m *Machine) Half(route []Hop) int {
 	for i, h := range route {
 		if int(h.Link) >= m.outerLink(0) {

@@ -1,6 +1,9 @@
 package sim
 
-import "kernbench/record/cause"
+import (
+	"kernbench/record/cause"
+	"kernbench/unit"
+)
 
 // This file says which causes a run may still ask for, so that the log can forget the rest. Between
 // two events no kernel runs, so each point that is in use lies in a field.
@@ -25,7 +28,7 @@ func (x *run) keepCauses(k *cause.Keep) {
 	}
 	for i := range x.ranks {
 		if b := x.ranks[i].why; b != nil {
-			b.keep(k, x.causes)
+			b.keep(k, x.causes, x.e.q.Now())
 		}
 	}
 	for i := range x.rings {
@@ -43,19 +46,20 @@ func (b *busy) keep(k *cause.Keep) {
 }
 
 // keep keeps what a rank has. It drops what came before the rank's clock: a rank does not wait for
-// the past. See waited.
-func (b *because) keep(k *cause.Keep, log *cause.Log) {
+// the past. See waited. A kernel that is resumed does not ask for acknowledgements that came before
+// now, because its clock is later.
+func (b *because) keep(k *cause.Keep, log *cause.Log, now unit.Time) {
 	k.Point(b.at)
 	k.Point(b.pending)
-	now := log.Time(b.at)
-	past := func(p cause.Point) bool { return p != 0 && log.Time(p) <= now }
+	clock := log.Time(b.at)
+	past := func(p cause.Point) bool { return p != 0 && log.Time(p) <= clock }
 	for i, p := range b.cells {
 		if past(p) {
 			b.cells[i] = 0
 		}
 	}
 	for peer, p := range b.homes {
-		if past(p) {
+		if past(p) || log.Time(p) < now {
 			delete(b.homes, peer)
 			continue
 		}

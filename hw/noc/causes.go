@@ -1,6 +1,8 @@
 package noc
 
 import (
+	"slices"
+
 	"kernbench/hw/noc/routes"
 	"kernbench/record/cause"
 	"kernbench/unit"
@@ -43,19 +45,32 @@ func (n *Fabric) Explain(log *cause.Log) {
 // Heard returns the point of the current call of a Sink.
 func (n *Fabric) Heard() cause.Point { return n.causes.heard }
 
-// KeepCauses keeps what the fabric has of a log of causes, which is to forget the rest.
+// KeepCauses keeps what the fabric has of a log of causes, which is to forget the rest. It drops
+// the messages of links that are free since before now, and space that buffers got back before: no
+// message starts then.
 func (n *Fabric) KeepCauses(k *cause.Keep) {
-	c := n.causes
+	c, now := n.causes, n.q.Now()
 	keep := func(m moment) {
 		k.Point(m.at)
 		k.Path(m.path)
+	}
+	for li := range c.busy {
+		if n.links[li].freeAt < now {
+			c.busy[li] = moment{}
+		}
 	}
 	for _, all := range [...][]moment{c.head, c.tail, c.busy} {
 		for _, m := range all {
 			keep(m)
 		}
 	}
-	for _, all := range c.room {
+	for in, all := range c.room {
+		all = slices.DeleteFunc(all, func(v vacated) bool { return v.at < now })
+		if len(all) == 0 {
+			delete(c.room, in)
+			continue
+		}
+		c.room[in] = all
 		for _, v := range all {
 			keep(v.by)
 		}

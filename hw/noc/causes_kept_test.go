@@ -3,14 +3,16 @@ package noc
 import (
 	"testing"
 
+	"kernbench/des"
 	"kernbench/record/cause"
 	"kernbench/unit"
 )
 
-// Every point and path that the fabric has is kept when the log forgets.
+// Every point and path that the fabric has is kept when the log forgets. Those of links and of
+// buffer space that have been free since an earlier time are not kept.
 func TestKeepCauses(t *testing.T) {
 	log := cause.NewForgetful(1)
-	n := New(nil, nil, nil, Slot, Sizes{})
+	n := New(des.From(50), nil, nil, Slot, Sizes{})
 	n.Explain(log)
 	var all []moment
 	next := func() moment {
@@ -19,11 +21,16 @@ func TestKeepCauses(t *testing.T) {
 		return all[i-1]
 	}
 	c := n.causes
-	c.head, c.tail, c.busy = []moment{{}, next()}, []moment{next()}, []moment{next()}
-	c.room[3] = []vacated{{by: next()}}
+	n.links = []link{{freeAt: 50}, {freeAt: 49}}
+	past := moment{at: log.Start(1000, 0)}
+	c.head, c.tail, c.busy = []moment{{}, next()}, []moment{next()}, []moment{next(), past}
+	c.room[3], c.room[4] = []vacated{{49, past}, {50, next()}}, []vacated{{49, past}}
 	c.latest[line{}] = next()
 	c.heard = next().at
 	log.Forget(n.KeepCauses)
+	if len(c.room) != 1 || len(c.room[3]) != 1 || c.busy[1] != (moment{}) || log.Start(1001, 0) != past.at {
+		t.Errorf("what is past is kept: %v, %v", c.room, c.busy)
+	}
 	for i, m := range all {
 		if log.Time(m.at) != unit.Time(i+1) {
 			t.Errorf("point %d of %d is forgotten", i+1, len(all))

@@ -38,13 +38,17 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 	if halves {
 		return n.halves.Store(&n.routes, uint32(from), uint32(to), n.path, n.m.Half(n.found))
 	}
-	return n.add()
+	front := 1
+	if half := n.m.Half(n.found); half < len(n.found) {
+		front = half
+	}
+	return n.add(front)
 }
 
-// add stores n.path.
-func (n *Fabric) add() Route {
+// add stores n.path, which has a front of so many hops.
+func (n *Fabric) add(front int) Route {
 	if n.shared != nil {
-		return n.routes.AddShared(n.shared, n.path)
+		return n.routes.AddShared(n.shared, n.path, front)
 	}
 	return n.routes.Add(n.path)
 }
@@ -53,7 +57,7 @@ func (n *Fabric) add() Route {
 // leaves the fabric: a switch that copies or combines takes everything.
 func (n *Fabric) AddPath(path []machine.Hop) Route {
 	n.stored(path)
-	return n.add()
+	return n.add(1)
 }
 
 // stored finds the hops of a path: n.path, until it is called again.

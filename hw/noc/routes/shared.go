@@ -2,9 +2,10 @@ package routes
 
 import "math/bits"
 
-// Invariant of this file: a route reads the same, hop by hop, however it is stored. Routes that end
-// alike share their ends, and routes that begin with the same hop share that. So a table has as
-// many hops as there are ways to each destination, and not as many as pairs of nodes need.
+// Invariant of this file: a route reads the same, hop by hop, however it is stored. A route is a
+// front and a tail. Fronts that end alike share their ends, and so do tails. So a table has the
+// hops from each source to where fronts end, and from there to each destination. That is less than
+// a path for each pair of nodes.
 
 // Shared finds stored ends again. The zero Shared is empty.
 type Shared struct {
@@ -13,16 +14,20 @@ type Shared struct {
 }
 
 // AddShared stores a path so that it shares what it can with those stored so before. It returns the
-// same route for the same path.
-func (t *Table) AddShared(s *Shared, path []Hop) Route {
+// same route for the same path and front, which is so many of its first hops, 1 at least.
+func (t *Table) AddShared(s *Shared, path []Hop, front int) Route {
 	if len(path) == 0 {
 		return Route{}
 	}
-	next := uint32(0)
-	for i := len(path) - 1; i > 0; i-- {
-		next = t.shared(s, path[i], next)
+	return Route{At: t.sharedPart(s, path[:front]), Then: t.sharedPart(s, path[front:])}
+}
+
+// sharedPart returns where a part of a path is stored; 0: an empty one.
+func (t *Table) sharedPart(s *Shared, part []Hop) (at uint32) {
+	for i := len(part) - 1; i >= 0; i-- {
+		at = t.shared(s, part[i], at)
 	}
-	return Route{At: t.shared(s, path[0], 0), Then: next}
+	return at
 }
 
 // shared returns where a hop is stored that another place follows; 0: none does.

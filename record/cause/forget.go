@@ -11,11 +11,10 @@ import "math"
 
 // forgetting is the state of a log that drops points.
 type forgetting struct {
-	written  int    // points
-	every    int    // points after which Forget is due, at least; 0: it never is
-	due      int    // number of points at which it is
-	free     Point  // list of the points to be used again, by prev
-	freePath uint32 // and of the paths, by before
+	written int   // points
+	every   int   // points after which Forget is due, at least; 0: it never is
+	due     int   // number of points at which it is
+	free    Point // list of the points to be used again, by prev
 }
 
 // unusedPath is the link of a path that is to be used again.
@@ -34,24 +33,24 @@ func (l *Log) Due() bool { return l.every > 0 && l.written >= l.due }
 // Keep marks the points and paths that Forget keeps.
 type Keep struct {
 	log           *Log
-	points, paths bits
+	points, paths marks
 }
 
-type bits []uint64
+type marks []uint64
 
 // set sets a bit and reports whether it was clear.
-func (b bits) set(i uint32) bool {
+func (b marks) set(i uint32) bool {
 	old := b[i/64]
 	b[i/64] = old | 1<<(i%64)
 	return b[i/64] != old
 }
 
-func (b bits) has(i uint32) bool { return b[i/64]&(1<<(i%64)) != 0 }
+func (b marks) has(i uint32) bool { return b[i/64]&(1<<(i%64)) != 0 }
 
 // Forget drops all points and paths but those that a function keeps, those that end runs, and those
 // on the chains to either.
 func (l *Log) Forget(all func(k *Keep)) {
-	k := &Keep{log: l, points: make(bits, l.used/64+1), paths: make(bits, len(l.paths)/64+1)}
+	k := &Keep{log: l, points: make(marks, l.used/64+1), paths: make(marks, len(l.paths)/64+1)}
 	for i := range l.runs {
 		k.Point(l.runs[i].Last)
 		for _, p := range l.runs[i].Ends {
@@ -70,12 +69,10 @@ func (l *Log) Forget(all func(k *Keep)) {
 		if k.paths.has(i) {
 			continue
 		}
-		if p := &l.paths[i]; p.link != unusedPath {
-			delete(l.onward, *p)
-		}
 		l.paths[i] = path{l.freePath, unusedPath}
 		l.freePath = i
 	}
+	l.reindex(len(l.index))
 	l.due = l.written + l.every
 }
 

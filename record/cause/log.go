@@ -78,22 +78,15 @@ type Log struct {
 	blocks [][]point
 	used   uint32 // number of points, which are numbered from 1
 	forgetting
-	sites  []Operation
-	rings  []RingEnds
-	paths  []path
-	onward map[path]uint32
-	runs   []Run
-}
-
-// path is a path as a list, its last link first.
-type path struct {
-	before uint32
-	link   uint32
+	pathTable
+	sites []Operation
+	rings []RingEnds
+	runs  []Run
 }
 
 // New makes an empty Log, which keeps all points. Forget makes it smaller.
 func New() *Log {
-	return &Log{used: 1, sites: make([]Operation, 1), paths: make([]path, 1), onward: map[path]uint32{}}
+	return &Log{used: 1, sites: make([]Operation, 1), pathTable: pathTable{paths: make([]path, 1)}}
 }
 
 // Points returns how many points have been written.
@@ -191,33 +184,6 @@ func (l *Log) Arrived(r Resource, bytes int64) {
 	e := &l.rings[r.Number()]
 	e.Messages++
 	e.Bytes += bytes
-}
-
-// Extend returns the path that consists of another one and one more link. Path 0 is empty.
-func (l *Log) Extend(before uint32, link int) uint32 {
-	p := path{before, uint32(link)}
-	i, ok := l.onward[p]
-	if ok {
-		return i
-	}
-	if i = l.freePath; i != 0 {
-		l.freePath = l.paths[i].before
-		l.paths[i] = p
-	} else {
-		i = uint32(len(l.paths))
-		l.paths = append(l.paths, p)
-	}
-	l.onward[p] = i
-	return i
-}
-
-// Links returns the links of a path, the last one first.
-func (l *Log) Links(r Resource) []int {
-	var links []int
-	for p := uint32(r.Number()); p != 0; p = l.paths[p].before {
-		links = append(links, int(l.paths[p].link))
-	}
-	return links
 }
 
 // AddRun adds a launch that has ended.

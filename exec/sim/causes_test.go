@@ -5,10 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"kernbench/dtype"
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
 	"kernbench/record/cause"
 	"kernbench/record/oplog"
+	"kernbench/tl"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -131,5 +133,51 @@ func TestCausesOfStreams(t *testing.T) {
 	}
 	if runs < 15 {
 		t.Errorf("only %d programs came to their end", runs)
+	}
+}
+
+// TestCausesOfFences: the same for a rank that waits for an acknowledgement. In some rounds it has
+// been sent before, while the rank waited for something else.
+func TestCausesOfFences(t *testing.T) {
+	const ranks, n, rounds = 4, 600, 30
+	works := func(c *tl.Context, n int) {
+		c.Full(tl.Dims(n), dtype.F16, 0)
+		c.PipeBarrier()
+	}
+	kernel := func(c *tl.Context, a tl.Args) {
+		d, s := c.Data(a.Window(0), "data"), c.Signals(a.Window(0), "sig")
+		for i := range rounds {
+			switch c.Rank() {
+			case 0:
+				works(c, 300000)
+				c.PutTensor(d, 1, c.Full(tl.Dims(n), dtype.F16, 1))
+				c.WaitUntil(s.At(0), tl.GE, int64(i+1))
+				c.Fence()
+				c.Notify(s.At(0), 1, tl.SignalAdd, 1)
+				c.Quiet()
+				c.Notify(s.At(0), 2, tl.SignalAdd, 1)
+			case 2:
+				works(c, 2000*i)
+				c.Notify(s.At(0), 0, tl.SignalAdd, 1)
+				c.WaitUntil(s.At(0), tl.GE, int64(i+1))
+			}
+		}
+	}
+	for _, order := range everyOrder {
+		for _, f := range []noc.Fidelity{noc.Slot, noc.Ideal} {
+			b := newWindows(t, kernel, setup{world: ranks, n: n, sets: []string{"cube.noc.router_ns=500",
+				"fabric.memory_order=" + order.String()}}, data(n), words(1))
+			whole, some := cause.New(), cause.NewForgetful(1)
+			for _, log := range []*cause.Log{whole, some} {
+				b.renew()
+				b.took(t, sim.Options{Fidelity: f, Causes: log, RecordLines: true})
+				if what := accounts(log); what != "" {
+					t.Fatalf("%v, %v: %s", order, f, what)
+				}
+			}
+			if d := sameChains(whole, some); d != "" {
+				t.Errorf("%v, %v: a log that forgets has other chains: %s", order, f, d)
+			}
+		}
 	}
 }

@@ -3,7 +3,8 @@
 // It may import nothing. Start at Table.
 package slab
 
-// Table has entries by number. It grows by blocks, and takes numbers again that were given up.
+// Table has entries by number. It grows by blocks, and takes numbers again that were given up. When
+// all have been given up, a large one gives its memory back.
 // Number 0 stands for none. The zero Table is empty.
 type Table[T any] struct {
 	blocks [][]T
@@ -44,5 +45,13 @@ func (s *Table[T]) Each(f func(v *T)) {
 	}
 }
 
+// large is from how many entries on an empty table gives its memory back.
+const large = 1 << 14
+
 // Drop gives a number up.
-func (s *Table[T]) Drop(i uint32) { s.free = append(s.free, i) }
+func (s *Table[T]) Drop(i uint32) {
+	s.free = append(s.free, i)
+	if s.used >= large && len(s.free) == int(s.used) {
+		*s = Table[T]{}
+	}
+}

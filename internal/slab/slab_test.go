@@ -34,3 +34,22 @@ func TestTable(t *testing.T) {
 		t.Error("no number is taken again")
 	}
 }
+
+// TestTableGivesBack: a large table gives its memory back when it is empty, and not before.
+func TestTableGivesBack(t *testing.T) {
+	var s Table[int]
+	for range 2 {
+		for v := range large {
+			s.Put(&v)
+		}
+		for i := range uint32(large - 1) {
+			s.Drop(i + 1)
+		}
+		if len(s.blocks) < large>>blockBits || *s.At(large) != large-1 {
+			t.Fatalf("%d blocks, last entry %d", len(s.blocks), *s.At(large))
+		}
+		if s.Drop(large); s.blocks != nil || s.free != nil {
+			t.Fatalf("an empty table has %d blocks", len(s.blocks))
+		}
+	}
+}

@@ -14,8 +14,9 @@ const (
 	garbageMost  = 3         // times the bytes in use
 	garbageFree  = 128 << 20 // bytes of garbage that cost little
 	garbageLeast = 0.5
-	garbageTight = 0.04      // where the heap would exceed heapAimedAt
-	heapAimedAt  = 960 << 20 // bytes
+	garbageTight = 0.04      // where the heap would exceed heapAimedAt otherwise
+	heapAimedAt  = 880 << 20 // bytes
+	heapMost     = 960 << 20 // that leave a process within 1 GiB
 
 	// The heap at the first collection. A short run ends before it, and a collection would take a
 	// tenth of its time. Go takes the percentage of 4 MiB as long as nothing was collected.
@@ -48,8 +49,8 @@ func garbagePercent(live uint64) int {
 	}
 	used := float64(live)
 	free := max(garbageLeast, min(garbageMost, garbageFree/used))
-	if within := heapAimedAt/used - 1; within >= garbageTight {
-		free = min(free, within)
+	if used*(1+garbageTight) <= heapMost {
+		free = min(free, max(garbageTight, heapAimedAt/used-1))
 	}
 	return int(100 * free)
 }

@@ -11,10 +11,12 @@ func TestGarbagePercent(t *testing.T) {
 		{"nothing yet, so that the first is at 32 MiB", 0, 800},
 		{"a small run", 20 << 20, 300},
 		{"128 MiB beside as much", 128 << 20, 100},
-		{"640 MiB, so that all is 960", 640 << 20, 50},
-		{"768 MiB, so that all is 960", 768 << 20, 25},
-		{"900 MiB, so that all is 960", 900 << 20, 6},
-		{"930 MiB, which cannot stay below", 930 << 20, 50},
+		{"500 MiB, of which half is less", 500 << 20, 50},
+		{"640 MiB, so that all is 880", 640 << 20, 37},
+		{"768 MiB, so that all is 880", 768 << 20, 14},
+		{"900 MiB, which leave little", 900 << 20, 4},
+		{"920 MiB, which stay below 960", 920 << 20, 4},
+		{"930 MiB, which do not", 930 << 20, 50},
 		{"a large machine", 2 << 30, 50},
 	} {
 		if got := garbagePercent(c.live); got != c.want {

@@ -173,7 +173,7 @@ func list(text string) []string {
 	return out
 }
 
-// goPackage is what the test needs of "go list -json".
+// goPackage holds what the test needs of "go list -json".
 type goPackage struct {
 	ImportPath string
 	Name       string
@@ -207,7 +207,7 @@ func packages(t *testing.T) []goPackage {
 	}
 }
 
-// room is the name of a package in the house, and whether it is one of ours.
+// room returns the name of a package in the house, and whether it is one of ours.
 func room(importPath string) (string, bool) { return strings.CutPrefix(importPath, module+"/") }
 
 func TestImportsFollowTheHouse(t *testing.T) {

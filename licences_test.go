@@ -66,7 +66,7 @@ func TestLicencesAreListed(t *testing.T) {
 	}
 }
 
-// licenceText is the licence of a module in the module cache, or "" if it is not there.
+// licenceText returns the licence of a module in the module cache, or "" if it is not there.
 func licenceText(module string) string {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 	if err != nil || len(dir) < 2 {

@@ -33,7 +33,7 @@ var (
 	dropped = regexp.MustCompile(`[^\p{L}\p{N}\p{M}_ -]`)
 )
 
-// anchors are the fragments that lead to headings of a page, as GitHub makes them.
+// anchors returns the fragments that lead to headings of a page, as GitHub makes them.
 func anchors(page string) []string {
 	var all []string
 	for _, h := range heading.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {

@@ -60,7 +60,8 @@ func BenchmarkKernel(b *testing.B) {
 	}
 }
 
-// rankOf is what a rank of a launch is given, one in the middle, with f16 at virtual addresses.
+// rankOf returns what a rank of a launch is given, one in the middle, with f16 at virtual
+// addresses.
 func rankOf(t testing.TB, a *algorithm.Algorithm, world, nElem int) (tl.Setup, tl.Args) {
 	top, err := topology.Lookup(a.Topology)
 	if err != nil {

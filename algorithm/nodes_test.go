@@ -39,7 +39,7 @@ func tryNodes(t *testing.T, a *algorithm.Algorithm, s labrun.Spec) *labrun.Resul
 	return r
 }
 
-// timeOnNodes is what a call of nodes of two ranks takes, if only the links count.
+// timeOnNodes returns what a call of nodes of two ranks takes, if only the links count.
 func timeOnNodes(t *testing.T, a *algorithm.Algorithm, nodes, n int, more ...string) unit.Time {
 	t.Helper()
 	return tryNodes(t, a, labrun.Spec{Ranks: 2 * nodes, NElem: n, DType: dtype.F32, Executor: "sim",

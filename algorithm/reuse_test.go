@@ -67,7 +67,7 @@ func (x *again) out(k, rank int) []mem.Chunk {
 	return x.blocks(k, x.co.Out(x.call(k), rank), several)
 }
 
-// room is what a call has to itself in a contribution and in a result, blocks apart or not.
+// room returns what a call has to itself in a contribution and in a result, blocks apart or not.
 func (x *again) room(k int) int {
 	c := x.call(k) // no rank has more than the root
 	return x.co.Out(c, c.Root) + x.co.In(c, c.Root) + (between+1)*x.world

@@ -176,7 +176,7 @@ func (s *scene) group(t *testing.T, a *algorithm.Algorithm) (g launch.Group, ok 
 	return g, true
 }
 
-// setup is what a rank of it is given.
+// setup returns what a rank of it is given.
 func (s *scene) setup(core tl.Core, g *launch.Group, rank int) tl.Setup {
 	return tl.Setup{
 		Core: core, Rank: rank, World: s.world, PE: rank, PEsPerCube: g.PEsPerCube, Wiring: &g.Wiring[rank],

@@ -29,12 +29,12 @@ func segments(a *tl.Args, rank, most int) iter.Seq2[tl.Ref, tl.Ref] {
 // segmentElems is the number of elements in so many segments' bytes.
 func segmentElems(a *tl.Args, most int) int { return most * segmentBytes / a.DType.Size() }
 
-// chunksInMemory is what a rank brings to each of n chunks, when that lies in memory.
+// chunksInMemory returns what a rank brings to each of n chunks, when that lies in memory.
 func chunksInMemory(c *tl.Context, v tl.Ref, n int) func(k int) tl.Tensor {
 	return func(k int) tl.Tensor { return c.Load(v.Chunk(n, k)) }
 }
 
-// chunksInHand is what a rank brings to each of n chunks, when it has that in hand.
+// chunksInHand returns what a rank brings to each of n chunks, when it has that in hand.
 func chunksInHand(t tl.Tensor, n int) func(k int) tl.Tensor {
 	return func(k int) tl.Tensor {
 		chunk := mem.ChunkOf(t.Len(), n, k)

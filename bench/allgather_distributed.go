@@ -16,7 +16,7 @@ func allGatherDistributed(ctx context.Context, h *Host) error {
 	})
 }
 
-// ramp is the input of most examples: the rank in hundreds, and the index.
+// ramp returns the input of most examples: the rank in hundreds, and the index.
 func ramp(rank, i int) float64 { return float64(100*rank + i) }
 
 // AllGatherDistributed is the all-gather over symmetric memory.

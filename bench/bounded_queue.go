@@ -10,9 +10,9 @@ import (
 	"kernbench/tl"
 )
 
-// boundedQueue is a producer and a consumer over a queue of a few slots. Every rank puts its items
-// into the queue of the next rank when a slot is free. It takes the items that the previous rank
-// has put into its own queue.
+// boundedQueue returns a producer and a consumer over a queue of a few slots. Every rank puts its
+// items into the queue of the next rank when a slot is free. It takes the items that the previous
+// rank has put into its own queue.
 func boundedQueue(ctx context.Context, h *Host) error {
 	if h.NElem > 0 {
 		return errors.New("items have --item-elems elements: there is no number per rank to choose")

@@ -6,8 +6,8 @@ import (
 	"kernbench/dialect/torch"
 )
 
-// cclAllReduce is a data-parallel worker's step: every rank brings a vector, and every rank gets
-// their combination.
+// cclAllReduce returns a data-parallel worker's step: every rank brings a vector, and every rank
+// gets their combination.
 func cclAllReduce(ctx context.Context, h *Host) error {
 	if err := h.Dist.InitProcessGroup("ahbm"); err != nil {
 		return err

@@ -98,7 +98,7 @@ func (h *Host) fill(x *device.Tensor, p *device.Plan, first int, err error) erro
 	})
 }
 
-// Elems is the number of elements per rank: as asked for, else as configured.
+// Elems returns the number of elements per rank: as asked for, else as configured.
 func (h *Host) Elems(p *device.Plan) int {
 	if h.NElem > 0 {
 		return h.NElem

@@ -9,10 +9,10 @@ import (
 	"kernbench/tl"
 )
 
-// gpt3QKV is the first step of an attention layer, Q = X·Wq, K = X·Wk, V = X·Wv, on one cube. Every
-// PE has the activations X (tokens × width) and some columns of each weight matrix. It computes the
-// same columns of each result by three parallel pipelines. GPT-3 itself is 12288 wide; the default
-// takes little time in a run with data.
+// gpt3QKV returns the first step of an attention layer, Q = X·Wq, K = X·Wk, V = X·Wv, on one cube.
+// Every PE has the activations X (tokens × width) and some columns of each weight matrix. It
+// computes the same columns of each result by three parallel pipelines. GPT-3 itself is 12288 wide;
+// the default takes little time in a run with data.
 func gpt3QKV(ctx context.Context, h *Host) error {
 	const tokens = 32
 	width, heads := 256, min(8, h.Device.Machine().PEsPerCube())

@@ -41,7 +41,7 @@ func algOption(op hccl.OpType) Option {
 	return Option{Name: "alg", Kind: Word, Words: words, Default: words[0], Help: "algorithm string of the tiling, without Op="}
 }
 
-// alg is the whole algorithm string that was chosen.
+// alg returns the whole algorithm string that was chosen.
 func (h *Host) alg(op hccl.OpType) string { return op.String() + "=" + h.Word("alg") }
 
 // aivOption is the number of vector cores.
@@ -76,7 +76,7 @@ func (h *Host) tasks(name string, op hccl.OpType, cores hccl.Cores, change func(
 	return t, err
 }
 
-// typeOf is the type of the task API for elements of a type.
+// typeOf returns the type of the task API for elements of a type.
 func typeOf(t dtype.Type) (hccl.DataType, bool) {
 	for _, d := range hccl.DataTypes() {
 		if c, ok := d.Carrier(); ok && c == t {
@@ -86,7 +86,7 @@ func typeOf(t dtype.Type) (hccl.DataType, bool) {
 	return 0, false
 }
 
-// opOf is the operation of the task API.
+// opOf returns the operation of the task API.
 func opOf(op tl.ReduceOp) (hccl.ReduceOp, bool) {
 	for _, o := range []hccl.ReduceOp{hccl.ReduceSum, hccl.ReduceMax, hccl.ReduceMin} {
 		if o.TL() == op {
@@ -132,7 +132,7 @@ func (t *tasks) launch(ctx context.Context, calls func(k *hccl.Kernel, o *hccl.H
 	return out.Launched, nil
 }
 
-// took is a launch's time for reports, "-" without a clock.
+// took returns a launch's time for reports, "-" without a clock.
 func took(l *device.Launched) string {
 	if l.Result.Duration() == 0 {
 		return "-"

@@ -55,7 +55,7 @@ func NewHost(p *Program, dev *device.Context, o Options, report func(line string
 	return &Host{Device: dev, Dist: torch.New(dev, o.Algorithm), Options: o, program: p, report: report}
 }
 
-// DefaultDType is the element type unless another is given.
+// DefaultDType returns the element type unless another is given.
 func (p *Program) DefaultDType() dtype.Type {
 	if p.DType != dtype.Invalid {
 		return p.DType
@@ -145,7 +145,7 @@ func (h *Host) Expect(what string, got, want, bound []float64) {
 	h.values = append(h.values, v)
 }
 
-// digest is the FNV-1a hash of values, taken eight bytes at a time.
+// digest returns the FNV-1a hash of values, taken eight bytes at a time.
 func digest(values []float64) uint64 {
 	h := uint64(0xcbf29ce484222325)
 	for _, v := range values {

@@ -158,7 +158,7 @@ func (in Inputs) Vector(rank, n int) []float64 {
 	return v
 }
 
-// mix is the finaliser of SplitMix64 (Steele, Lea, Flood, 2014).
+// mix returns the finaliser of SplitMix64 (Steele, Lea, Flood, 2014).
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

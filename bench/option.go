@@ -162,10 +162,10 @@ func (h *Host) Chosen(name string) bool {
 	return ok
 }
 
-// Word is the value of an option of kind Word.
+// Word returns the value of an option of kind Word.
 func (h *Host) Word(name string) string { return h.value(name, Word) }
 
-// Number is the value of an option of kind Number.
+// Number returns the value of an option of kind Number.
 func (h *Host) Number(name string) int {
 	n, _ := strconv.Atoi(h.value(name, Number)) // Execute has checked it
 	return n
@@ -177,7 +177,7 @@ func (h *Host) Switch(name string) bool {
 	return on
 }
 
-// Extents is the value of an option of kind Extents.
+// Extents returns the value of an option of kind Extents.
 func (h *Host) Extents(name string) (rows, cols int) {
 	rows, cols, _ = extents(h.value(name, Extents))
 	return rows, cols

@@ -79,7 +79,7 @@ func For(name string) *Program {
 	return p
 }
 
-// Lookup is the program called name.
+// Lookup returns the program called name.
 func Lookup(name string) (*Program, error) {
 	i, found := slices.BinarySearchFunc(rows, name, byName)
 	if found {

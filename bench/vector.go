@@ -103,7 +103,7 @@ func (v *Vector) Expect(what string, rank int, want func() []float64) error {
 // Free frees the memory.
 func (v *Vector) Free() error { return freeAll(v.tensors...) }
 
-// part is a rank's n elements of a vector that a kernel has as the tensors of a list.
+// part returns a rank's n elements of a vector that a kernel has as the tensors of a list.
 func part(c *tl.Context, list []tl.Ref, rank, n int) tl.Ref {
 	for _, t := range list {
 		if k := t.Len() / n; rank >= k {

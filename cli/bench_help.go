@@ -49,7 +49,7 @@ func showOption(f *pflag.Flag, p *bench.Program) bool {
 	return false
 }
 
-// optionUsage is an option of a bench as the help shows it.
+// optionUsage returns an option of a bench as the help shows it.
 func optionUsage(o *bench.Option) string {
 	return fmt.Sprintf("%s: %s (default %s)", o.Help, o.Allowed(), o.Default)
 }

@@ -100,7 +100,7 @@ Two files written by --format json are compared. --against compares the run with
 	return cmd
 }
 
-// flags are all flags of the verb.
+// flags returns all flags of the verb.
 func (x *explaining) flags(f *pflag.FlagSet) error {
 	x.call = planFlags{bytes: unit.MiB}
 	machineFlags(f, &x.spec.Run)

@@ -124,7 +124,8 @@ type flagText struct {
 	bench      bool // an option of one bench
 }
 
-// flagTexts are the descriptions of flags that are not hidden, in order, aligned with each other.
+// flagTexts returns the descriptions of flags that are not hidden, in order, aligned with each
+// other.
 func flagTexts(f *pflag.FlagSet) []flagText {
 	var out []flagText
 	f.VisitAll(func(flag *pflag.Flag) {

@@ -138,7 +138,7 @@ func (c *choices) Set(s string) error {
 // optionKinds are the names of option values in the help.
 var optionKinds = map[bench.OptionKind]string{bench.Word: "WORD", bench.Number: "N", bench.Switch: "bool", bench.Extents: "ROWSxCOLS"}
 
-// optionFlags are the options that some bench has. The help describes those of one bench: see
+// optionFlags returns the options that some bench has. The help describes those of one bench: see
 // benchHelp. It is an error if a user's bench has an option with the name of a flag of all benches.
 func optionFlags(f *pflag.FlagSet, s *run.Spec) error {
 	for _, p := range bench.All() {

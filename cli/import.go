@@ -162,7 +162,7 @@ func skipped(files []string) string {
 	return strings.Join(files, ", ")
 }
 
-// noPrograms is the error of folders without a file of a known format.
+// noPrograms returns the error of folders without a file of a known format.
 func noPrograms(names, others []string) error {
 	if len(others) == 0 {
 		return fmt.Errorf("%s: no files are there", strings.Join(names, ", "))

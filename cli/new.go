@@ -127,7 +127,7 @@ func collectiveFlag(f *pflag.FlagSet, to *string) {
 		"`NAME` of the collective that the kernel performs: "+strings.Join(slices.Sorted(maps.Keys(summaries)), ", "))
 }
 
-// algorithmFiles are the algorithm and its test.
+// algorithmFiles returns the algorithm and its test.
 func (s *scaffold) algorithmFiles(dir string) []file {
 	kind := "algorithm"
 	switch {

@@ -87,7 +87,7 @@ func (a *app) perfExplained(ctx context.Context, spec perf.Spec, size unit.Bytes
 	return report.Explain(explainedRows)(a.out, r)
 }
 
-// rowSpec is the run that a row of a sweep has measured, out of place.
+// rowSpec returns the run that a row of a sweep has measured, out of place.
 func rowSpec(p perf.Spec, r *perf.Row) (run.Spec, error) {
 	s := p.Base
 	what, err := sweep.FindCollective(p.Collective)

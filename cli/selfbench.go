@@ -99,7 +99,7 @@ With --growth, measure how the cost to simulate each algorithm grows with the nu
 	return cmd
 }
 
-// benchCommand is the old name of the verb.
+// benchCommand returns the old name of the verb.
 func (a *app) benchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "bench", Hidden: true, DisableFlagParsing: true,

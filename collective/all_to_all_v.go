@@ -52,7 +52,7 @@ var AllToAllV = register(Collective{
 	Task: "AlltoAllV",
 })
 
-// count is the number of elements that go from rank r to rank d.
+// count returns the number of elements that go from rank r to rank d.
 func (c Call) count(r, d int) int {
 	if c.Counts == nil {
 		return c.Elems / c.World

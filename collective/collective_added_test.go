@@ -42,7 +42,7 @@ var swapBench = bench.Register(bench.Program{
 	Run: bench.CCLHello.Run,
 })
 
-// called is what a command prints, which must end with status 0.
+// called returns what a command prints, which must end with status 0.
 func called(t *testing.T, args ...string) string {
 	t.Helper()
 	f, err := os.CreateTemp(t.TempDir(), "out")

@@ -53,7 +53,7 @@ func (e *Expectation) exact(part Part, i int, in func(int) []byte) (v float64, o
 	return v, math.IsInf(v, 0)
 }
 
-// identity is the neutral element of a product or a sum.
+// identity returns the neutral element of a product or a sum.
 func identity(prod bool) float64 {
 	if prod {
 		return 1

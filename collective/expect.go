@@ -53,7 +53,7 @@ func (e *Expectation) Scaled() bool {
 	return averages(e.Call)
 }
 
-// sum is the hash of one contribution by each rank. All parts of most collectives have
+// sum returns the hash of one contribution by each rank. All parts of most collectives have
 // the same, so the last one is kept.
 func (e *Expectation) sum(from Ranks) Hash {
 	if from.N == 1 {

@@ -17,7 +17,7 @@ type Set struct {
 
 func leaf(rank int32) *Set { return &Set{rank: rank} }
 
-// union is a moved by da with b moved by db.
+// union returns a moved by da with b moved by db.
 func union(a *Set, da int64, b *Set, db int64) *Set {
 	switch {
 	case a == nil && db == 0:

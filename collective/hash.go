@@ -70,7 +70,7 @@ func field(x uint64) uint64 {
 	return x
 }
 
-// mix is the finaliser of SplitMix64, a bijection of 64 bits.
+// mix returns the finaliser of SplitMix64, a bijection of 64 bits.
 func mix(x uint64) uint64 {
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9

@@ -52,7 +52,7 @@ const DepthMany = math.MaxUint16
 // only to grow it. dst must not share memory with the other arguments.
 type Prov []Run
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (p Prov) Len() int {
 	n := 0
 	for i := range p {

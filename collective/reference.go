@@ -32,7 +32,7 @@ type Reference struct {
 	ulps, magUlps float64 // Error as factors of Value and Mag
 }
 
-// NewReference is one of n elements with so many contributions each, which Put fills.
+// NewReference returns one of n elements with so many contributions each, which Put fills.
 func (e *Expectation) NewReference(n, contributions int) Reference {
 	if e.Call.Type.IsInt() {
 		return Reference{Int: make([]int64, n)}

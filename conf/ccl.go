@@ -34,7 +34,7 @@ func (c *CCL) Entry(name string) *Algorithm {
 	return a.clone()
 }
 
-// Settings is what an algorithm runs with.
+// Settings holds what an algorithm runs with.
 type Settings struct {
 	Algorithm        string     `conf:"algorithm" doc:"entry that runs when none is named"`
 	RankLevel        string     `conf:"rank_level" doc:"what a rank of the process group is: each PE, or each SIP" enum:"pe|sip"`

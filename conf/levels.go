@@ -41,7 +41,8 @@ const (
 	maxDims   = 16
 )
 
-// Members is how many members a level joins: count or, where that is left out, the product of dims.
+// Members returns how many members a level joins: count or, where that is left out, the product of
+// dims.
 func (l *Level) Members() int {
 	if l.Count > 0 {
 		return l.Count
@@ -78,8 +79,8 @@ func (s System) Between() []Level {
 	return []Level{one}
 }
 
-// LevelKey is the dotted path of a key of a level, for errors. Without levels it is a path of the
-// short form.
+// LevelKey returns the dotted path of a key of a level, for errors. Without levels it is a path of
+// the short form.
 func (t *Topology) LevelKey(level int, key string) string {
 	switch s := &t.say.System; {
 	case s.nodes && level == len(s.Levels)-1:

@@ -15,7 +15,7 @@ import (
 // oneLevel is a level whose keys tests change.
 const oneLevel = "system.levels=[{network: ring, count: 4, link: {bw_gbs: 1}}]"
 
-// levelLeaves are the keys of the first level.
+// levelLeaves returns the keys of the first level.
 func levelLeaves() []leaf {
 	list := topologySchema().child("system").child("levels")
 	all := leaves(list.elem)

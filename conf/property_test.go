@@ -22,7 +22,7 @@ type leaf struct {
 	get  func(root reflect.Value) reflect.Value
 }
 
-// said is the content of a file as it was loaded.
+// said returns the content of a file as it was loaded.
 func said(loaded any) reflect.Value {
 	if t, ok := loaded.(*Topology); ok {
 		return reflect.ValueOf(t.say)

@@ -175,7 +175,7 @@ func (f *field) quantity(n *yaml.Node) (int64, error) {
 	return x, nil
 }
 
-// unexpected is the error for a node of the wrong type.
+// unexpected returns the error for a node of the wrong type.
 func (f *field) unexpected(n *yaml.Node) error {
 	found, hint := found(n), ""
 	if n.Kind == yaml.ScalarNode {

@@ -8,7 +8,7 @@ import (
 	"kernbench/unit"
 )
 
-// Software is what programs add to what the hardware takes.
+// Software holds what programs add to what the hardware takes.
 type Software struct {
 	Launch    unit.Time `conf:"launch_ns" doc:"start of a collective, from its call to its first instruction: no part of a simulated time, but of the times that perf prints"`
 	Protocols Protocols `conf:"protocols" doc:"the ways in which a message says that it is there; the setting protocol of ccl.yaml chooses one"`
@@ -131,9 +131,9 @@ type Hops struct {
 	Simple unit.Time `conf:"simple_ns" doc:"latency of a message of simple; 0: software.protocols.simple.latency_ns"`
 }
 
-// Latencies are the times from the arrival of a message of that protocol until its receiver sees
-// it. They are listed by the outermost level of the network that the message has used. The first is
-// for a message that has used none. It is one number if the level makes no difference.
+// Latencies returns the times from the arrival of a message of that protocol until its receiver
+// sees it. They are listed by the outermost level of the network that the message has used. The
+// first is for a message that has used none. It is one number if the level makes no difference.
 func (t *Topology) Latencies(protocol string) []unit.Time {
 	usual := t.say.Software.Protocol(protocol).Latency
 	all := []unit.Time{usual}
@@ -172,7 +172,7 @@ func (s Software) Protocol(name string) Protocol {
 	return p
 }
 
-// Payload is the number of data bytes in a million bytes on the links.
+// Payload returns the number of data bytes in a million bytes on the links.
 func (p Protocol) Payload() int64 { return int64(math.Round(p.Efficiency * 1e6)) }
 
 // Rings are the machine's own defaults of settings in ccl.yaml, as large as its links need. A

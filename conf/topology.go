@@ -322,15 +322,15 @@ func (s SIPs) Grid() (w, h int) {
 	return s.Count, 1
 }
 
-// PEsPerCube is the number of PEs of one cube.
+// PEsPerCube returns the number of PEs of one cube.
 func (t *Topology) PEsPerCube() int {
 	return t.say.Cube.PELayout.PEPerCorner * len(t.say.Cube.PELayout.Corners)
 }
 
-// CubesPerSIP is the number of cubes of one SIP.
+// CubesPerSIP returns the number of cubes of one SIP.
 func (t *Topology) CubesPerSIP() int { return t.say.SIP.CubeMesh.W * t.say.SIP.CubeMesh.H }
 
-// NumPEs is the number of PEs of the system.
+// NumPEs returns the number of PEs of the system.
 func (t *Topology) NumPEs() int { return t.say.System.SIPs.Count * t.CubesPerSIP() * t.PEsPerCube() }
 
 // Errorf makes an error about key, a dotted path such as "cube.noc.w", at the place where it was

@@ -73,7 +73,7 @@ func (q *blocks) grow() uint32 {
 	return had
 }
 
-// first is the first slot that has events, from one on, and around.
+// first returns the first slot that has events, from one on, and around.
 func (r *row) first(from uint8) (uint8, bool) {
 	w := from / 64
 	if f := r.filled[w] >> (from % 64); f != 0 {

@@ -4,7 +4,7 @@ package des
 
 import "fmt"
 
-// audit is what the queue remembers of the event popped last.
+// audit holds what the queue remembers of the event popped last.
 type audit struct {
 	last   Event
 	posted int64

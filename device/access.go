@@ -149,7 +149,7 @@ func inPart(op, unit string, w *mem.Window, p *mem.Part, first, n int) error {
 	}
 }
 
-// partAddr is the physical address of an element of a data part.
+// partAddr returns the physical address of an element of a data part.
 func partAddr(w *mem.Window, rank int, p *mem.Part, element int) mem.Addr {
 	return w.Addr(rank, p.Off+int64(element)*int64(p.Type.Size()))
 }

@@ -32,7 +32,7 @@ func (p *Plan) accumulation(what *collective.Collective, c collective.Call) *acc
 	return &accumulation{wide, p.Algorithm.Kernel, map[*mem.Window]tl.Args{}}
 }
 
-// call is a group of ranks as the kernel sees it.
+// call returns a group of ranks as the kernel sees it.
 func (a *accumulation) call(g CallGroup) CallGroup {
 	if a != nil {
 		g.Call.Type = a.typ

@@ -64,7 +64,7 @@ func (c *Context) installAuto(options []Install) (*Plan, error) {
 	return &p, nil
 }
 
-// tuned is the choice for the smallest call.
+// tuned returns the choice for the smallest call.
 func (c *Context) tuned(a *auto) (*Plan, error) {
 	cfg := c.cfg.CCL.Merge(algorithm.Auto)
 	asked := c.cfg.World
@@ -141,7 +141,7 @@ func (a *auto) plan(name string, settings []string) (*Plan, error) {
 	return p, nil
 }
 
-// chosen is the plan that performs a call: this one, unless it chooses.
+// chosen returns the plan that performs a call: this one, unless it chooses.
 func (p *Plan) chosen(a *arguments, shards []Shard) (*Plan, error) {
 	if p.auto == nil {
 		return p, nil

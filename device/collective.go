@@ -47,7 +47,7 @@ type CallGroup struct {
 	Wrote   [][]int32 // the operation that wrote each element: see oplog.Log.Writers
 }
 
-// Out is the physical address of the result of a rank, if it is in memory.
+// Out returns the physical address of the result of a rank, if it is in memory.
 func (g *CallGroup) Out(rank int) mem.Addr {
 	if g.OutAddrs == nil {
 		return g.Addrs[rank]

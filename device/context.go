@@ -103,10 +103,10 @@ func (c *Context) SetDevice(sip int) error {
 	return nil
 }
 
-// CurrentDevice is the SIP on which tensors are made.
+// CurrentDevice returns the SIP on which tensors are made.
 func (c *Context) CurrentDevice() int { return c.current }
 
-// Machine is the machine that the context works on.
+// Machine returns the machine that the context works on.
 func (c *Context) Machine() *machine.Machine { return c.cfg.Machine }
 
 // CCL returns the configuration of the collectives.
@@ -137,7 +137,7 @@ var errNoExecutor = errors.New("the context makes plans and has no executor")
 // Launches lists the launches so far.
 func (c *Context) Launches() []*Launched { return slices.Clone(c.runs) }
 
-// heap is the free memory of a PE's HBM slice.
+// heap returns the free memory of a PE's HBM slice.
 func (c *Context) heap(pe int) *mem.Allocator {
 	a := &c.hbm[pe]
 	if a.Capacity() == 0 {
@@ -158,7 +158,7 @@ func (c *Context) alloc(pe int, n int64) (mem.Addr, error) {
 
 func (c *Context) free(a mem.Addr) error { return c.hbm[a.Unit()].Free(a.Offset()) }
 
-// HBMInUse is the number of bytes that tensors and windows hold in one PE's slice.
+// HBMInUse returns the number of bytes that tensors and windows hold in one PE's slice.
 func (c *Context) HBMInUse(at machine.Coord) (unit.Bytes, error) {
 	pe, ok := c.cfg.Machine.Index(at)
 	if !ok {

@@ -31,8 +31,8 @@ type Grid struct {
 // Programs returns how many programs a PE holds at the same time (pe.programs).
 func (c *Context) Programs() int { return c.cfg.Machine.Topology().PE().Programs }
 
-// Scratch is the memory for tensors that a PE has (pe.tcm.scratch). Programs that are on it at the
-// same time share it evenly.
+// Scratch returns the memory for tensors that a PE has (pe.tcm.scratch). Programs that are on it at
+// the same time share it evenly.
 func (c *Context) Scratch() unit.Bytes { return c.cfg.Machine.Topology().PE().TCM.Scratch }
 
 // NeedAtomics returns an error if PEs of the machine cannot perform atomics on each other's words
@@ -160,8 +160,8 @@ func (c *Context) rank(s *Stream, op *queued) {
 	op.Launch.Rank, op.Launch.World, op.Launch.Args = s.dev.rank, len(pes), op.args.on(pes)
 }
 
-// share is the part of a PE's scratch memory that each program has. As many programs as possible
-// are then on a PE at the same time.
+// share returns the part of a PE's scratch memory that each program has. As many programs as
+// possible are then on a PE at the same time.
 func (c *Context) share() unit.Bytes {
 	together := make([]int, len(c.devices))
 	for _, s := range c.streams {

@@ -145,8 +145,8 @@ func (a *arguments) on(pes []int32) tl.Args {
 	return args
 }
 
-// shardOn is the shard of a PE, the last of several, in shards in the order of PEs; nil: it has
-// none.
+// shardOn returns the shard of a PE, the last of several, in shards in the order of PEs; nil: it
+// has none.
 func shardOn(shards []Shard, pe int32) *Shard {
 	next := sort.Search(len(shards), func(i int) bool { return shards[i].Rank > int(pe) })
 	if next == 0 || shards[next-1].Rank != int(pe) {
@@ -164,7 +164,7 @@ func peList(shards []Shard) []int32 {
 	return slices.Compact(pes)
 }
 
-// perCube is how many PEs of a list share a cube: the most that any cube has.
+// perCube returns how many PEs of a list share a cube: the most that any cube has.
 func (c *Context) perCube(pes []int32) int {
 	return together(pes, int32(c.cfg.Machine.PEsPerCube()))
 }

@@ -21,7 +21,7 @@ type Memory struct {
 	err         error
 }
 
-// On is the shard that a PE has of the tensor: the rows and columns of its Region.
+// On returns the shard that a PE has of the tensor: the rows and columns of its Region.
 func (t *Tensor) On(pe int) Memory {
 	if t == nil {
 		return Memory{err: t.usable(nil)}

@@ -219,7 +219,7 @@ func (c *Context) world(cfg *conf.Resolved, asked int) (int, error) {
 	return have, nil
 }
 
-// ringOf is the configuration of the rings as executors take it.
+// ringOf returns the configuration of the rings as executors take it.
 func (c *Context) ringOf(cfg *conf.Resolved) (tl.Ring, error) {
 	space, err := mem.ParseSpace(cfg.BufferKind)
 	if err != nil {

@@ -32,7 +32,7 @@ func (p Placement) String() string {
 	return fmt.Sprintf("placement(%d)", uint8(p))
 }
 
-// ParsePlacement is the inverse of String.
+// ParsePlacement returns the inverse of String.
 func ParsePlacement(s string) (Placement, error) {
 	for i, name := range placementNames {
 		if name == s {
@@ -61,7 +61,7 @@ func (p DPPolicy) String() string {
 	return s
 }
 
-// ParsePolicy is the inverse of String: "cube=replicate,pe=column_wise,num_cubes=1". A
+// ParsePolicy returns the inverse of String: "cube=replicate,pe=column_wise,num_cubes=1". A
 // SIP axis and flat PE numbers, which other tools had and which meant different things to
 // different readers, are refused by name.
 func ParsePolicy(s string) (DPPolicy, error) {

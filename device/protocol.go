@@ -6,8 +6,8 @@ import (
 	"kernbench/unit"
 )
 
-// channels is the ring of a call: with ll, few bytes go through few channels, which are slower than
-// the link. Windows are read and written without.
+// channels returns the ring of a call: with ll, few bytes go through few channels, which are slower
+// than the link. Windows are read and written without.
 func (c *Context) channels(p *Plan, bytes unit.Bytes) tl.Ring {
 	ring := p.Ring
 	if p.Config.Protocol != "ll" || p.Algorithm.Window != nil {

@@ -67,8 +67,8 @@ func CheckEntries(ccl *conf.CCL) error {
 	return wrong
 }
 
-// noModule is the error for an entry whose module is not registered. The module of an entry that
-// names none is its own name, so a misspelled name ends here, too.
+// noModule returns the error for an entry whose module is not registered. The module of an entry
+// that names none is its own name, so a misspelled name ends here, too.
 func noModule(ccl *conf.CCL, cfg *conf.Resolved, unknown error) error {
 	entry := ccl.Entry(cfg.Name)
 	if entry != nil && entry.Module != "" {

@@ -23,10 +23,10 @@ type Region struct {
 	Row, Rows, Col, Cols int
 }
 
-// Elems is the number of elements.
+// Elems returns the number of elements.
 func (r Region) Elems() int { return r.Rows * r.Cols }
 
-// split is the part of r that member i of n gets under p.
+// split returns the part of r that member i of n gets under p.
 func (r Region) split(p Placement, n, i int) Region {
 	rows, row, cols, col := 1, 0, 1, 0
 	switch p {
@@ -43,7 +43,7 @@ func (r Region) split(p Placement, n, i int) Region {
 	return Region{r.Row + y.Lo, y.N, r.Col + x.Lo, x.N}
 }
 
-// tileRows is the height of the most square grid of n members that is not taller than wide.
+// tileRows returns the height of the most square grid of n members that is not taller than wide.
 func tileRows(n int) int {
 	for h := int(math.Sqrt(float64(n))) + 1; h > 1; h-- {
 		if n%h == 0 && h <= n/h {
@@ -93,7 +93,7 @@ func ResolveDPPolicy(m *machine.Machine, p DPPolicy, rows, cols int, t dtype.Typ
 	return specs, nil
 }
 
-// extent is the number of cubes and of PEs in each that take part.
+// extent returns the number of cubes and of PEs in each that take part.
 func (p DPPolicy) extent(m *machine.Machine, sip int) (cubes, pes int, err error) {
 	cubes, pes = p.NumCubes, p.NumPEs
 	if cubes == 0 {

@@ -231,25 +231,25 @@ func (t *Tensor) Named(name string) *Tensor {
 	return t
 }
 
-// Name is the tensor's name.
+// Name returns the tensor's name.
 func (t *Tensor) Name() string { return t.name }
 
-// Rows is the first extent.
+// Rows returns the first extent.
 func (t *Tensor) Rows() int { return t.rows }
 
-// Cols is the second extent.
+// Cols returns the second extent.
 func (t *Tensor) Cols() int { return t.cols }
 
-// Elems is the number of elements, replicas not counted.
+// Elems returns the number of elements, replicas not counted.
 func (t *Tensor) Elems() int { return t.rows * t.cols }
 
-// DType is the element type.
+// DType returns the element type.
 func (t *Tensor) DType() dtype.Type { return t.dtype }
 
-// Device is the SIP that the tensor is on, or -1 for the host.
+// Device returns the SIP that the tensor is on, or -1 for the host.
 func (t *Tensor) Device() int { return t.sip }
 
-// VA is the tensor's first virtual address; shards follow each other from there.
+// VA returns the tensor's first virtual address; shards follow each other from there.
 func (t *Tensor) VA() mem.Addr { return t.va }
 
 // Shards lists the shards in the order of their PEs.
@@ -261,7 +261,7 @@ func (t *Tensor) Ref() tl.Ref {
 	return tl.Ref{Addr: t.va, Shape: tl.Dims(t.rows, t.cols), DType: t.dtype}
 }
 
-// span is the number of virtual bytes.
+// span returns the number of virtual bytes.
 func (t *Tensor) span() int64 { return int64(t.Elems()) * int64(t.dtype.Size()) }
 
 func (t *Tensor) footprint() unit.Bytes {

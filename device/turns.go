@@ -91,7 +91,7 @@ func (c *Context) judgeTurns(p *Performed, call *Call, turns []*oplog.CapturedTu
 
 func (p *Performed) refuse(err error) error { return fmt.Errorf("%s: %w", p.Title, err) }
 
-// turned is the call that was performed, without data.
+// turned returns the call that was performed, without data.
 func (c *Context) turned(p *Performed) (*Call, error) {
 	what, err := collective.Lookup(p.Collective)
 	if err == nil {

@@ -86,7 +86,7 @@ func (s *sums) run(t testing.TB, performed []device.Performed) error {
 	return s.c.JudgeTurns(performed, s.c.Synchronize(context.Background()))
 }
 
-// performed is what the two are.
+// performed returns what the two are.
 func (s *sums) performed(t testing.TB) []device.Performed {
 	row := must(algorithm.Lookup("window_allreduce_onephase"))(t)
 	all := make([]device.Performed, len(s.ids))
@@ -132,7 +132,7 @@ func TestTurnsAreJudged(t *testing.T) {
 	}
 }
 
-// judged is a context with data whose collectives go to check.
+// judged returns a context with data whose collectives go to check.
 func judged(t testing.TB, check func(*device.Call) error) (*device.Context, *oplog.Log) {
 	t.Helper()
 	log := oplog.New(oplog.Options{Inline: true})

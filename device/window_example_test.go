@@ -14,7 +14,7 @@ import (
 	"kernbench/tl"
 )
 
-// onDefaultMachine is a context without a clock, with data.
+// onDefaultMachine returns a context without a clock, with data.
 func onDefaultMachine() (dev *device.Context, done func()) {
 	topo := conf.DefaultTopology()
 	m, err := machine.Build(topo)

@@ -19,7 +19,7 @@ import (
 	"kernbench/tl"
 )
 
-// mailbox is a buffer of data and one of control words.
+// mailbox returns a buffer of data and one of control words.
 func mailbox(n int) []mem.Buffer {
 	return []mem.Buffer{
 		{Name: "data", Parts: []mem.Part{mem.DataPart("", dtype.F32, n)}},

@@ -25,7 +25,8 @@ var halves = []halfFormat{
 	{BF16, 7, 127, bf16ToF32, bf16FromF32, bf16FromF64},
 }
 
-// value is the textbook formula: (−1)^s × 2^(e−bias) × 1.f, or 2^(1−bias) × 0.f for subnormals.
+// value returns the textbook formula: (−1)^s × 2^(e−bias) × 1.f, or 2^(1−bias) × 0.f for
+// subnormals.
 func (h halfFormat) value(bits uint16) float64 {
 	exponentMask := 1<<(15-h.fraction) - 1
 	exponent := int(bits>>h.fraction) & exponentMask

@@ -143,7 +143,7 @@ func (d delayed) Err() error {
 // looks is the number of questions to a kernel within Stall. A single question can get lost.
 const looks = 4
 
-// stall is the time after which a kernel is reported; 0: never.
+// stall returns the time after which a kernel is reported; 0: never.
 func (m Limits) stall() time.Duration {
 	switch {
 	case m.Stall < 0:

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// advice is what to try. lost is the wait that no rank can end, or nil.
+// advice returns what to try. lost is the wait that no rank can end, or nil.
 func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 	switch {
 	case lost != nil && lost.Word != "" && len(lost.Peers) > 0:
@@ -73,7 +73,7 @@ func (d *Deadlock) cycleSendsElsewhere() bool {
 	return true
 }
 
-// wordAdvice is what to try when words are waited for, or empty.
+// wordAdvice returns what to try when words are waited for, or empty.
 func wordAdvice(blocked []Blocked) string {
 	any := false
 	for i := range blocked {

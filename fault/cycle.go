@@ -2,9 +2,9 @@ package fault
 
 import "slices"
 
-// shortestCycle is a breadth-first search from each blocked rank; ties go to the lowest first rank.
-// Waits that any of several peers could end count as edges to each. Words are left out: if many
-// ranks could change a word, it does not determine which one the rank waits for.
+// shortestCycle returns a breadth-first search from each blocked rank; ties go to the lowest first
+// rank. Waits that any of several peers could end count as edges to each. Words are left out: if
+// many ranks could change a word, it does not determine which one the rank waits for.
 func shortestCycle(blocked []Blocked, at map[int]*Blocked) []int {
 	if best, ok := disjointCycles(blocked, at); ok {
 		return best

@@ -128,7 +128,7 @@ func TestCycleIsShortest(t *testing.T) {
 	})
 }
 
-// girth is the length of the shortest cycle, by powers of the adjacency matrix.
+// girth returns the length of the shortest cycle, by powers of the adjacency matrix.
 func girth(waits [][]int) int {
 	reach := make([]map[int]bool, len(waits))
 	for r := range reach {

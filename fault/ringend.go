@@ -28,7 +28,7 @@ func (e *RingEnd) String() string {
 	return s
 }
 
-// Pointers is the dump of ring ends: a line each, for the first ranks of the list; most
+// Pointers returns the dump of ring ends: a line each, for the first ranks of the list; most
 // of 0 means all.
 func Pointers(ends []RingEnd, most int) string {
 	if len(ends) == 0 {

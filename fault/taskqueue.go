@@ -34,7 +34,7 @@ const (
 	mostTasks  = 16
 )
 
-// queues is a table of each queue; those that are equal on several ranks share one.
+// queues returns a table of each queue; those that are equal on several ranks share one.
 func queues(all []TaskQueue) string {
 	var b strings.Builder
 	var groups [][]*TaskQueue

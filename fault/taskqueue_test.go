@@ -7,7 +7,7 @@ import (
 	"kernbench/fault"
 )
 
-// taskQueues are the lists of tasks that TestTexts shows.
+// taskQueues returns the lists of tasks that TestTexts shows.
 func taskQueues() iter.Seq2[string, []fault.TaskQueue] {
 	queue := func(rank int, state string, tasks ...fault.QueuedTask) fault.TaskQueue {
 		return fault.TaskQueue{Rank: rank, PE: fmt.Sprintf("sip0.cube0.pe%d", rank), Name: "group hccl_world", State: state, Tasks: tasks}

@@ -17,7 +17,7 @@ import (
 //go:embed chakra/testdata/pair.txt
 var exchange string
 
-// sourceOf is the files of traces, one for each rank.
+// sourceOf returns the files of traces, one for each rank.
 func sourceOf(t *testing.T, traces []*chakra.Trace) *frontend.Source {
 	t.Helper()
 	var s frontend.Source

@@ -48,7 +48,7 @@ var dialects = []Dialect{
 // Dialects lists the formats.
 func Dialects() []Dialect { return dialects }
 
-// DialectOf is the format of a file by its content, or nil.
+// DialectOf returns the format of a file by its content, or nil.
 func DialectOf(data []byte) *Dialect {
 	for i := range dialects {
 		if dialects[i].Is(data) {

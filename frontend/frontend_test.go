@@ -11,8 +11,9 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// exchange is an all-to-all of two ranks in which each sends all chunks of the other in one step,
-// and then receives. It works until the messages are cut into more pieces than a channel holds.
+// exchange returns an all-to-all of two ranks in which each sends all chunks of the other in one
+// step, and then receives. It works until the messages are cut into more pieces than a channel
+// holds.
 func exchange(chunks int, proto, attributes string) *Source {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<algo name=\"x\" proto=\"%s\" nchannels=\"1\" nchunksperloop=\"%d\" ngpus=\"2\" coll=\"alltoall\" inplace=\"0\" %s>\n",
@@ -121,8 +122,8 @@ func TestMovesGoBeforeNops(t *testing.T) {
 	}
 }
 
-// receiveFirst is an all-gather around a ring, in which each rank receives a chunk before it sends
-// one. It sends its own chunk first or, if ahead is 1, the one that it has just received.
+// receiveFirst returns an all-gather around a ring, in which each rank receives a chunk before it
+// sends one. It sends its own chunk first or, if ahead is 1, the one that it has just received.
 func receiveFirst(ranks, ahead int) *Source {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<algo name=\"x\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"%d\" ngpus=\"%d\" coll=\"allgather\" inplace=\"1\">\n",

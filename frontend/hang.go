@@ -64,7 +64,7 @@ type search struct {
 	options Options
 }
 
-// changes are the sizes at which messages change, whatever sizes the program is for.
+// changes returns the sizes at which messages change, whatever sizes the program is for.
 func (s *search) changes(proto plan.Protocol) []int64 {
 	if s.program.Sizes == nil {
 		return nil
@@ -72,7 +72,7 @@ func (s *search) changes(proto plan.Protocol) []int64 {
 	return s.program.Sizes(proto)
 }
 
-// plan is the plan of a call; nil if the program has none.
+// plan returns the plan of a call; nil if the program has none.
 func (s *search) plan(bytes int64) *plan.Plan {
 	p, _ := s.program.Plan(plan.Call{Bytes: bytes, InPlace: s.program.Modes[0], Depth: s.options.Depth})
 	return s.options.transport(p)
@@ -81,7 +81,7 @@ func (s *search) plan(bytes int64) *plan.Plan {
 // stretch is sizes of call with the same messages: from first to last. 0 stands for whole messages.
 type stretch struct{ first, last int64 }
 
-// stretches are all sizes, ascending, whatever sizes the program is for.
+// stretches returns all sizes, ascending, whatever sizes the program is for.
 func (s *search) stretches() []stretch {
 	out := []stretch{{0, math.MaxInt64}}
 	for _, b := range s.changes(s.program.Protocol) {
@@ -158,7 +158,7 @@ func (s *search) depths() *Depths {
 	return d
 }
 
-// least is the least depth with which a plan ends, 0 if none is enough. A greater depth never
+// least returns the least depth with which a plan ends, 0 if none is enough. A greater depth never
 // hinders: blocks and channels are deterministic.
 func least(p *plan.Plan) int {
 	messages := make([]int, len(p.Channels))

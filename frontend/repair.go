@@ -51,7 +51,7 @@ func (s *search) repairs(h *Hang) (out []Repair) {
 	return out
 }
 
-// depth is the least depth with which all sizes end; 0 if there is none.
+// depth returns the least depth with which all sizes end; 0 if there is none.
 func (s *search) depth() (most int) {
 	for _, bytes := range s.sizes() {
 		n := least(s.plan(bytes))
@@ -78,9 +78,9 @@ func (s *search) with(proto plan.Protocol) bool {
 	return true
 }
 
-// instances is the least number of copies of the program with which all sizes end; 0 if there is
-// none. A copy has its own channels and a part of each chunk. So it does what the program does in a
-// call of as many bytes.
+// instances returns the least number of copies of the program with which all sizes end; 0 if there
+// is none. A copy has its own channels and a part of each chunk. So it does what the program does
+// in a call of as many bytes.
 func (s *search) instances(h *Hang) int {
 	if h.Ends == 0 || s.program.MaxBytes == 0 {
 		return 0

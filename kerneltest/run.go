@@ -97,7 +97,7 @@ func Check(k tl.Kernel, cfg Config) ([][]float64, error) {
 	return first.Outputs, nil
 }
 
-// executors are those that cfg names: the two that come with kernbench, if it names none.
+// executors returns those that cfg names: the two that come with kernbench, if it names none.
 func (cfg *Config) executors() ([]*exec.Row, error) {
 	if len(cfg.Executors) == 0 {
 		return []*exec.Row{exec.Default(exec.Checking), exec.Default(exec.Timing)}, nil
@@ -116,7 +116,7 @@ func (cfg *Config) executors() ([]*exec.Row, error) {
 	return rows, nil
 }
 
-// seeds are the schedules to perform on an executor.
+// seeds returns the schedules to perform on an executor.
 func (cfg *Config) seeds(row *exec.Row) []uint64 {
 	if cfg.Seed > 0 {
 		return []uint64{cfg.Seed}

@@ -29,7 +29,7 @@ func ring(combine func(c *tl.Context, a tl.Args, x, y tl.Tensor) tl.Tensor) tl.K
 
 var sum = ring(func(c *tl.Context, a tl.Args, x, y tl.Tensor) tl.Tensor { return c.Combine(a.Op, x, y) })
 
-// box is a window with data for n elements and a word.
+// box returns a window with data for n elements and a word.
 func box(t *testing.T, n int) *mem.Layout {
 	t.Helper()
 	l, err := mem.NewLayout(0, []mem.Buffer{{Name: "box", Parts: []mem.Part{

@@ -159,10 +159,10 @@ func shrink(name string, w, h int) (int, int) {
 	return min(w*h, most), 1
 }
 
-// foldedWaits is the graph of all routes of the first SIP, to itself and to the second, with the
-// second folded onto the first. A route is the hops from its start to its first crossing, those in
-// transit, and those from its last crossing on. These depend on the start, the connection and the
-// end one by one, so that not all pairs are needed.
+// foldedWaits returns the graph of all routes of the first SIP, to itself and to the second, with
+// the second folded onto the first. A route is the hops from its start to its first crossing, those
+// in transit, and those from its last crossing on. These depend on the start, the connection and
+// the end one by one, so that not all pairs are needed.
 func (m *Machine) foldedWaits() *waitGraph {
 	crossings := m.crossing(0, 0, 0)
 	folded := m.cubes*m.cube.links + len(m.ends)*m.conns

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// allWaits is the graph of every route that m has, nothing folded and nothing left out.
+// allWaits returns the graph of every route that m has, nothing folded and nothing left out.
 func allWaits(m *Machine) *waitGraph {
 	g := newWaitGraph(m.NumLinks(), 5)
 	var route []Hop
@@ -101,7 +101,7 @@ func (o oneChannel) next(from, at, to int) step {
 	return s
 }
 
-// networkWaits is the graph of the edges of a network that joins n sites.
+// networkWaits returns the graph of the edges of a network that joins n sites.
 func networkWaits(net network, n int) *waitGraph {
 	g := newWaitGraph(len(net.edges()), int(net.channels()))
 	for from := range n {

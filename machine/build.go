@@ -108,7 +108,7 @@ func (m *Machine) makeLinks(t *conf.Topology) {
 	}
 }
 
-// outer are the levels between SIPs.
+// outer returns the levels between SIPs.
 func (m *Machine) outer() []level {
 	if m.outside == nil {
 		return nil
@@ -116,10 +116,10 @@ func (m *Machine) outer() []level {
 	return m.outside.at
 }
 
-// NumLinks is how many links there are in all.
+// NumLinks returns how many links there are in all.
 func (m *Machine) NumLinks() int { return m.links }
 
-// Spec is the kind of a link.
+// Spec returns the kind of a link.
 func (m *Machine) Spec(id LinkID) *LinkSpec {
 	i := int(id)
 	if n := m.NumCubes() * m.cube.links; i < n {
@@ -131,7 +131,7 @@ func (m *Machine) Spec(id LinkID) *LinkSpec {
 	return at.specs.of(at.ends[i%at.count])
 }
 
-// Link is a link by its number, as layout, crossing and outerLink count.
+// Link returns a link by its number, as layout, crossing and outerLink count.
 func (m *Machine) Link(id LinkID) Link {
 	i := int(id)
 	if n := m.NumCubes() * m.cube.links; i < n {
@@ -147,7 +147,7 @@ func (m *Machine) Link(id LinkID) Link {
 	return Link{site(e.from), site(e.to), at.specs.of(e)}
 }
 
-// crossingSpec is the kind of an edge between the cubes of a SIP.
+// crossingSpec returns the kind of an edge between the cubes of a SIP.
 func (m *Machine) crossingSpec(e edge) *LinkSpec {
 	switch {
 	case int(e.from) < m.cubes:
@@ -158,8 +158,8 @@ func (m *Machine) crossingSpec(e edge) *LinkSpec {
 	return m.specs.fromHub
 }
 
-// OfLinks is a machine of nothing but links of some kinds, which lead nowhere: for tests of who
-// carries messages over them.
+// OfLinks returns a machine of nothing but links of some kinds, which lead nowhere: for tests of
+// who carries messages over them.
 func OfLinks(kinds ...*LinkSpec) *Machine {
 	m := &Machine{sips: 1, cubes: 1, cube: layout{links: len(kinds)}, links: len(kinds)}
 	for _, k := range kinds {
@@ -212,7 +212,7 @@ func (m *Machine) makeCube(s *specs) {
 	add(at, sram, s.sram)
 }
 
-// siteNode is the node at which a connection's link ends at a site of a SIP.
+// siteNode returns the node at which a connection's link ends at a site of a SIP.
 func (m *Machine) siteNode(sip int, site int32, s side, conn int) NodeID {
 	if int(site) < m.cubes {
 		cube := sip*m.cubes + int(site)
@@ -221,7 +221,7 @@ func (m *Machine) siteNode(sip int, site int32, s side, conn int) NodeID {
 	return NodeID(m.NumCubes()*m.cube.nodes + sip*m.perSIP + int(site) - m.cubes)
 }
 
-// outerNode is the node of a site of the network between SIPs: an IO chiplet, a gateway or a
+// outerNode returns the node of a site of the network between SIPs: an IO chiplet, a gateway or a
 // switch.
 func (m *Machine) outerNode(site int) NodeID {
 	if site < m.sips {

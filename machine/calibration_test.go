@@ -11,8 +11,8 @@ import (
 // setup is what starting a descriptor takes on the default machine.
 var setup = sync.OnceValue(func() unit.Time { return conf.DefaultTopology().PE().DMA.Setup })
 
-// reading is how long a PE needs to read bytes of a slice when nothing else moves: DMA's setup, the
-// request to the memory, then the data back, each cut through all its links.
+// reading returns how long a PE needs to read bytes of a slice when nothing else moves: DMA's
+// setup, the request to the memory, then the data back, each cut through all its links.
 func reading(m *Machine, pe, slice int, bytes int64) unit.Time {
 	const request = 16
 	wait := setup()

@@ -55,10 +55,10 @@ func newDragonfly(n int, s flyShape, pick picker) *dragonfly {
 	return d
 }
 
-// exit is the router of a group with the k-th link to the group that is away + 1 further on.
+// exit returns the router of a group with the k-th link to the group that is away + 1 further on.
 func (d *dragonfly) exit(away, k int) int { return (away*d.links + k) % d.routers }
 
-// routerOf is the router of a member, counted through all groups.
+// routerOf returns the router of a member, counted through all groups.
 func (d *dragonfly) routerOf(member int) int {
 	return min(member/d.perRouter, d.groups*d.routers-1)
 }
@@ -92,7 +92,7 @@ func (d *dragonfly) next(from, at, to int) step {
 	return d.take(d.global+(group*(d.groups-1)+away)*d.links+k, 0)
 }
 
-// within is the link from a router to the i-th of its group.
+// within returns the link from a router to the i-th of its group.
 func (d *dragonfly) within(r, i int) int {
 	e := d.local + r*(d.routers-1) + i
 	if i > r%d.routers {

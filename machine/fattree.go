@@ -113,7 +113,7 @@ func (f *fatTree) hubName(hub int) string {
 	return fmt.Sprintf("tier%d.%d", i+1, k)
 }
 
-// tierOf is the tier of a switch.
+// tierOf returns the tier of a switch.
 func (f *fatTree) tierOf(site int) int {
 	i := len(f.tiers) - 1
 	for f.tiers[i].site > site {
@@ -150,8 +150,8 @@ type picker func(from, to, tier, width, n int) int
 // shift stay apart.
 func byDestination(_, to, _, width, n int) int { return to / width % n }
 
-// byHash is what a switch that looks at both ends of a flow does: some flows meet on a link while
-// others stay empty.
+// byHash returns what a switch that looks at both ends of a flow does: some flows meet on a link
+// while others stay empty.
 func byHash(from, to, tier, _, n int) int {
 	h := uint64(from)<<32 ^ uint64(to)<<8 ^ uint64(tier)
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9

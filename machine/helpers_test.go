@@ -7,7 +7,7 @@ import (
 	"kernbench/conf"
 )
 
-// topology is the built-in one with the --set arguments applied.
+// topology returns the built-in one with the --set arguments applied.
 func topology(tb testing.TB, sets ...string) *conf.Topology {
 	tb.Helper()
 	t, err := conf.LoadTopology(nil, sets)
@@ -35,7 +35,7 @@ func mustBuild(tb testing.TB, sets ...string) *Machine {
 	return m
 }
 
-// shape is a machine's shape as --set arguments.
+// shape returns a machine's shape as --set arguments.
 func shape(sips int, sipNetwork string, sw, sh, w, h int, network string, noc, perCorner int) []string {
 	return []string{
 		fmt.Sprintf("system.sips.count=%d", sips), "system.sips.topology=" + sipNetwork,
@@ -101,7 +101,7 @@ func (m *Machine) endpoints() []NodeID {
 	return list
 }
 
-// allLinks are all links by their numbers.
+// allLinks returns all links by their numbers.
 func (m *Machine) allLinks() []Link {
 	all := make([]Link, m.NumLinks())
 	for i := range all {

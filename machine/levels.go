@@ -130,13 +130,13 @@ func (l *levels) number() int {
 	return -1
 }
 
-// edges is the number of edges of all levels; those of a level come network by network.
+// edges returns the number of edges of all levels; those of a level come network by network.
 func (l *levels) edges() int {
 	last := &l.at[len(l.at)-1]
 	return last.firstEdge + last.copies*last.count
 }
 
-// edge is the level of an edge, and its number among those of that.
+// edge returns the level of an edge, and its number among those of that.
 func (l *levels) edge(i int) (*level, int) {
 	k := len(l.at) - 1
 	for i < l.at[k].firstEdge {
@@ -145,7 +145,7 @@ func (l *levels) edge(i int) (*level, int) {
 	return &l.at[k], i - l.at[k].firstEdge
 }
 
-// site is the number through all levels of a site of a level's network.
+// site returns the number through all levels of a site of a level's network.
 func (l *levels) site(level, copy, local int) int {
 	at := &l.at[level]
 	group, plane := copy/at.planes, copy%at.planes
@@ -186,7 +186,7 @@ func (l *levels) stand(site int) stand {
 	return stand{level, (site - at.firstHub) / hubs, local}
 }
 
-// member is the place of a SIP's group among the members of a level.
+// member returns the place of a SIP's group among the members of a level.
 func (at *level) member(sip int) int { return sip / at.below % at.n }
 
 // parting returns the levels at which two SIPs are in different members, a bit each. In uniform
@@ -200,10 +200,11 @@ func (l *levels) parting(from, to int) (levels uint32) {
 	return levels
 }
 
-// network is the number of the network of a level that a SIP has a link to, or its group a gateway.
+// network returns the number of the network of a level that a SIP has a link to, or its group a
+// gateway.
 func (at *level) network(sip int) int { return sip/at.span*at.planes + sip%at.planes }
 
-// crossing is the level at which a message goes from gateway to gateway; -1 is none.
+// crossing returns the level at which a message goes from gateway to gateway; -1 is none.
 func (l *levels) crossing(from, to int) int {
 	for i := len(l.at) - 1; i > 0; i-- {
 		if at := &l.at[i]; at.group && at.member(from) != at.member(to) {
@@ -229,8 +230,8 @@ func (l *levels) route(hops []Hop, first, from, to int) []Hop {
 	return hops
 }
 
-// stretch is a part of the route between two SIPs. It has the network, the SIP or gateway where it
-// begins, and the site of that network at which it ends.
+// stretch returns a part of the route between two SIPs. It has the network, the SIP or gateway
+// where it begins, and the site of that network at which it ends.
 func (l *levels) stretch(from, at, to int) (s stand, end int) {
 	cross := l.crossing(from, to)
 	switch {
@@ -263,16 +264,16 @@ func (l *levels) stretch(from, at, to int) (s stand, end int) {
 	return stand{level, v.network(at), v.member(at)}, v.member(to)
 }
 
-// landing is the SIP at which a message arrives that has crossed a level of gateways. It has the
-// destination's place in all levels up to that one.
+// landing returns the SIP at which a message arrives that has crossed a level of gateways. It has
+// the destination's place in all levels up to that one.
 func (l *levels) landing(from, to, cross int) int {
 	span := l.at[cross].span
 	return from/span*span + to%span
 }
 
-// nodeName is the name of a gateway or hub. It has its level, the number of its network or group if
-// there are several, and its kind: "rail3.leaf0", "rack.gateway2". The short form has no names, and
-// one network.
+// nodeName returns the name of a gateway or hub. It has its level, the number of its network or
+// group if there are several, and its kind: "rail3.leaf0", "rack.gateway2". The short form has no
+// names, and one network.
 func (l *levels) nodeName(site int) string {
 	s := l.stand(site)
 	at := &l.at[s.level]
@@ -293,7 +294,7 @@ func (l *levels) nodeName(site int) string {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// groupOf is the group of a level that a site is in; -1 where it is in none.
+// groupOf returns the group of a level that a site is in; -1 where it is in none.
 func (l *levels) groupOf(level, site int) int {
 	if site < l.sips {
 		return site / l.at[level].span

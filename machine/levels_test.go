@@ -13,13 +13,13 @@ import (
 	"kernbench/unit"
 )
 
-// chips is a machine of SIPs of one PE, with these levels.
+// chips returns a machine of SIPs of one PE, with these levels.
 func chips(levels ...string) []string {
 	return append(shape(2, "switch", 0, 0, 1, 1, "mesh", 2, 1)[4:],
 		"cube.pe_layout.corners=[NW]", "system.levels=["+strings.Join(levels, ", ")+"]")
 }
 
-// levelText is a level as topology.yaml has it.
+// levelText returns a level as topology.yaml has it.
 func levelText(network, size, join string) string {
 	text := fmt.Sprintf("{network: %s, %s, join: %s, link: {bw_gbs: 10, latency_ns: 100}", network, size, join)
 	switch network {
@@ -31,7 +31,7 @@ func levelText(network, size, join string) string {
 	return text + "}"
 }
 
-// between is the network between the SIPs of a machine, with its edges.
+// between returns the network between the SIPs of a machine, with its edges.
 func between(tb testing.TB, sets ...string) (*levels, []edge) {
 	tb.Helper()
 	l, err := newLevels(topology(tb, sets...), false)
@@ -54,7 +54,7 @@ func (l *levels) everyEdge() []edge {
 	return all
 }
 
-// follow is the route from one SIP to another, or what is wrong with it.
+// follow returns the route from one SIP to another, or what is wrong with it.
 func (l *levels) follow(all []edge, from, to int) ([]Hop, error) {
 	route := l.route(nil, 0, from, to)
 	at := from

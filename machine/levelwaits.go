@@ -1,10 +1,10 @@
 package machine
 
-// foldedWaits is the graph of all routes between SIPs, with the networks of a level folded onto
-// one. A cycle of the whole is also one of the folded graph. A route is stretches through networks:
-// up to gateways, across, down, along planes (see levels). Each stretch of a network is walked.
-// Between two stretches a message passes a gateway or a SIP. What may follow there does not depend
-// on what came before, so these places are vertices of their own.
+// foldedWaits returns the graph of all routes between SIPs, with the networks of a level folded
+// onto one. A cycle of the whole is also one of the folded graph. A route is stretches through
+// networks: up to gateways, across, down, along planes (see levels). Each stretch of a network is
+// walked. Between two stretches a message passes a gateway or a SIP. What may follow there does not
+// depend on what came before, so these places are vertices of their own.
 func (l *levels) foldedWaits() *waitGraph {
 	const start = -1 // at a SIP, with nothing before
 	edges := 0
@@ -61,7 +61,7 @@ func (g *waitGraph) stretch(net network, first, from, to, before, after int) {
 	g.route = route
 }
 
-// levelOf is the innermost level that a circle of foldedWaits passes.
+// levelOf returns the innermost level that a circle of foldedWaits passes.
 func (l *levels) levelOf(circle []Hop) int {
 	level := len(l.at) - 1
 	for _, h := range circle {

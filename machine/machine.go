@@ -18,7 +18,7 @@ type Link struct {
 	*LinkSpec
 }
 
-// LinkSpec is what all links of one kind have in common.
+// LinkSpec holds what all links of one kind have in common.
 type LinkSpec struct {
 	Serial       unit.Serial // time per byte, from Rate
 	Rate         unit.Rate
@@ -70,31 +70,31 @@ type Machine struct {
 	capacity [4]unit.Bytes // by nodeKind
 }
 
-// Topology is the description that the machine was built from; nil of a machine of OfLinks.
+// Topology returns the description that the machine was built from; nil of a machine of OfLinks.
 func (m *Machine) Topology() *conf.Topology { return m.topology }
 
-// NumPEs is the number of PEs of the whole machine.
+// NumPEs returns the number of PEs of the whole machine.
 func (m *Machine) NumPEs() int { return m.NumCubes() * m.cube.pes }
 
-// SIPs is the number of SIPs.
+// SIPs returns the number of SIPs.
 func (m *Machine) SIPs() int { return m.sips }
 
-// CubesPerSIP is the number of cubes in each SIP.
+// CubesPerSIP returns the number of cubes in each SIP.
 func (m *Machine) CubesPerSIP() int { return m.cubes }
 
-// PEsPerCube is the number of PEs in each cube.
+// PEsPerCube returns the number of PEs in each cube.
 func (m *Machine) PEsPerCube() int { return m.cube.pes }
 
-// NumCubes is the number of cubes of the whole machine.
+// NumCubes returns the number of cubes of the whole machine.
 func (m *Machine) NumCubes() int { return m.sips * m.cubes }
 
-// Coord is the place of a PE, counted in rank order: SIP, then cube, then PE.
+// Coord returns the place of a PE, counted in rank order: SIP, then cube, then PE.
 func (m *Machine) Coord(pe int) Coord {
 	cube := pe / m.cube.pes
 	return Coord{SIP: cube / m.cubes, Cube: cube % m.cubes, PE: pe % m.cube.pes}
 }
 
-// Index is the inverse of Coord; false where the machine has no such place.
+// Index returns the inverse of Coord; false where the machine has no such place.
 func (m *Machine) Index(c Coord) (pe int, ok bool) {
 	if c.SIP < 0 || c.SIP >= m.sips || c.Cube < 0 || c.Cube >= m.cubes || c.PE < 0 || c.PE >= m.cube.pes {
 		return 0, false
@@ -102,23 +102,23 @@ func (m *Machine) Index(c Coord) (pe int, ok bool) {
 	return (c.SIP*m.cubes+c.Cube)*m.cube.pes + c.PE, true
 }
 
-// PE is the node of a PE.
+// PE returns the node of a PE.
 func (m *Machine) PE(pe int) NodeID { return m.tileNode(pe, m.cube.peNode) }
 
-// HBM is the node of a PE's own HBM slice.
+// HBM returns the node of a PE's own HBM slice.
 func (m *Machine) HBM(pe int) NodeID { return m.tileNode(pe, m.cube.hbmNode) }
 
-// TCM is the node of a PE's TCM.
+// TCM returns the node of a PE's TCM.
 func (m *Machine) TCM(pe int) NodeID { return m.tileNode(pe, m.cube.tcmNode) }
 
-// SRAM is the node of a cube's SRAM; cubes are counted through the whole machine.
+// SRAM returns the node of a cube's SRAM; cubes are counted through the whole machine.
 func (m *Machine) SRAM(cube int) NodeID { return NodeID(cube*m.cube.nodes + m.cube.sramNode) }
 
 func (m *Machine) tileNode(pe, base int) NodeID {
 	return NodeID(pe/m.cube.pes*m.cube.nodes + base + pe%m.cube.pes)
 }
 
-// Capacity is the size of a memory node, and 0 for any other node.
+// Capacity returns the size of a memory node, and 0 for any other node.
 func (m *Machine) Capacity(n NodeID) unit.Bytes {
 	if kind := m.place(n).kind; kind <= kindSRAM {
 		return m.capacity[kind]

@@ -70,7 +70,7 @@ func (m *Machine) oneSwitch(pes []int32) (found Joint, err error) {
 	return found, nil
 }
 
-// joint is the switch to which a link leads.
+// joint returns the switch to which a link leads.
 func (m *Machine) joint(to LinkID) Joint {
 	l := m.Link(to)
 	s := m.outside.stand(m.place(l.To).index + m.sips)
@@ -362,10 +362,10 @@ func (m *Machine) RouteDown(buf []Hop, x *Multimem, member int, to NodeID, reque
 	return slices.Delete(buf, start, start+last)
 }
 
-// next is the PE of the member after one.
+// next returns the PE of the member after one.
 func (x *Multimem) next(member int) int { return int(x.pes[(member+1)%len(x.pes)]) }
 
-// hubAt is the number of hops up to a hub.
+// hubAt returns the number of hops up to a hub.
 func (m *Machine) hubAt(hops []Hop, hub NodeID) int {
 	for i, h := range hops {
 		if m.Link(h.Link).To == hub {

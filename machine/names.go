@@ -2,13 +2,13 @@ package machine
 
 import "fmt"
 
-// PEName is the name of a PE, such as "sip0.cube3.pe1".
+// PEName returns the name of a PE, such as "sip0.cube3.pe1".
 func (m *Machine) PEName(pe int) string {
 	c := m.Coord(pe)
 	return fmt.Sprintf("sip%d.cube%d.pe%d", c.SIP, c.Cube, c.PE)
 }
 
-// Home is the SIP and the cube, through the whole machine, that a node stands in; -1 where it
+// Home returns the SIP and the cube, through the whole machine, that a node stands in; -1 where it
 // stands in none.
 func (m *Machine) Home(n NodeID) (sip, cube int) {
 	switch p := m.place(n); p.kind {
@@ -21,7 +21,7 @@ func (m *Machine) Home(n NodeID) (sip, cube int) {
 	}
 }
 
-// NodeName is the name of a node: "sip0.cube3.pe1", "sip0.cube3.pe1.hbm", "sip0.cube3.sram",
+// NodeName returns the name of a node: "sip0.cube3.pe1", "sip0.cube3.pe1.hbm", "sip0.cube3.sram",
 // "sip0.cube3.r2c1", "sip0.io", "sip0.switch", "switch"; of levels with names "rail3.leaf0",
 // "rack.gateway2".
 func (m *Machine) NodeName(n NodeID) string {
@@ -56,8 +56,8 @@ func numbered(name string, i int) string {
 	return fmt.Sprintf("%s%d", name, i)
 }
 
-// LinkName is the name of a link: "sip0.cube0.r0c0->sip0.cube0.r0c1", with "#2" for the connection
-// where links between the same two nodes are several, "sip0.cube0.pe1.hbm.port",
+// LinkName returns the name of a link: "sip0.cube0.r0c0->sip0.cube0.r0c1", with "#2" for the
+// connection where links between the same two nodes are several, "sip0.cube0.pe1.hbm.port",
 // "sip0.cube0.pe1.tcm.read".
 func (m *Machine) LinkName(id LinkID) string {
 	l := m.Link(id)

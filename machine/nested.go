@@ -23,8 +23,8 @@ type Level struct {
 // Levels lists the levels of the network between SIPs, innermost first. One SIP has none.
 func (m *Machine) Levels() []Level { return slices.Clone(m.levels) }
 
-// Group is the group of a level's members that a node stands in, counted through the whole machine;
-// -1 where it stands in none.
+// Group returns the group of a level's members that a node stands in, counted through the whole
+// machine; -1 where it stands in none.
 func (m *Machine) Group(level int, n NodeID) int {
 	p := m.place(n)
 	switch p.kind {
@@ -36,7 +36,7 @@ func (m *Machine) Group(level int, n NodeID) int {
 	return m.outside.groupOf(level, p.cube/m.cubes)
 }
 
-// Between is the outermost level that a message from one PE to another takes; -1 within a SIP.
+// Between returns the outermost level that a message from one PE to another takes; -1 within a SIP.
 func (m *Machine) Between(a, b int) int {
 	from, to := a/(m.cube.pes*m.cubes), b/(m.cube.pes*m.cubes)
 	for i := len(m.levels) - 1; i >= 0 && from != to; i-- {

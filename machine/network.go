@@ -91,7 +91,7 @@ type plan struct {
 	pick    picker
 }
 
-// sites is the number of members, and one more if there is a gateway.
+// sites returns the number of members, and one more if there is a gateway.
 func (p *plan) sites() int {
 	if p.gateway {
 		return p.n + 1

@@ -88,7 +88,7 @@ func topologySource(name string, stdin io.Reader) ([]conf.Source, error) {
 	return []conf.Source{{Name: "<stdin>", Data: data}}, nil
 }
 
-// TopologySets are the keys to change, all of which must be those of topology.yaml.
+// TopologySets returns the keys to change, all of which must be those of topology.yaml.
 func TopologySets(sets []string) ([]string, error) {
 	topology, ccl, err := conf.SplitSets(sets)
 	if err == nil && len(ccl) > 0 {

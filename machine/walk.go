@@ -69,17 +69,17 @@ func (w *walk) betweenSIPs(from, to int) {
 	w.row, w.column = 0, 0
 }
 
-// crossing is the number of one connection's link for an edge between the cubes of a SIP.
+// crossing returns the number of one connection's link for an edge between the cubes of a SIP.
 func (m *Machine) crossing(sip, edge, conn int) int {
 	return m.NumCubes()*m.cube.links + (sip*len(m.ends)+edge)*m.conns + conn
 }
 
-// outerLink is the number of the link for an edge between SIPs.
+// outerLink returns the number of the link for an edge between SIPs.
 func (m *Machine) outerLink(edge int) int { return m.crossing(m.sips, 0, 0) + edge }
 
-// connection is the one that carries a message between two tiles on each side of each cube that it
-// crosses. It is that of the owner of the memory which is written or, where none is, read. So a
-// read's request and its data share it. The SRAM has no owner; then the other end decides.
+// connection returns the one that carries a message between two tiles on each side of each cube
+// that it crosses. It is that of the owner of the memory which is written or, where none is, read.
+// So a read's request and its data share it. The SRAM has no owner; then the other end decides.
 func (m *Machine) connection(a, b place) int {
 	pe := b.index
 	if b.kind == kindSRAM || b.kind == kindPE && (a.kind == kindHBM || a.kind == kindTCM) {

@@ -47,7 +47,7 @@ const (
 	MaxOffset = 1<<offsetBits - 1
 )
 
-// At is the address of byte offset in memory unit of a space.
+// At returns the address of byte offset in memory unit of a space.
 func At(s Space, unit int, offset int64) Addr {
 	return Addr(s)<<spaceShift | Addr(unit)<<offsetBits | Addr(offset)
 }
@@ -55,7 +55,7 @@ func At(s Space, unit int, offset int64) Addr {
 // Space returns the kind of memory of the address.
 func (a Addr) Space() Space { return Space(a >> spaceShift) }
 
-// Unit is the PE, or the cube for SRAM, whose memory it is. It is 0 for a virtual address.
+// Unit returns the PE, or the cube for SRAM, whose memory it is. It is 0 for a virtual address.
 func (a Addr) Unit() int {
 	if a.Space() == Virtual {
 		return 0
@@ -63,7 +63,7 @@ func (a Addr) Unit() int {
 	return int(a>>offsetBits) & (1<<unitBits - 1)
 }
 
-// Offset is the byte within the memory (or the whole virtual address).
+// Offset returns the byte within the memory (or the whole virtual address).
 func (a Addr) Offset() int64 {
 	if a.Space() == Virtual {
 		return int64(a)

@@ -11,7 +11,7 @@ import (
 	"kernbench/tl"
 )
 
-// usual is what all ranks do: loads, messages both ways, arithmetic and stores.
+// usual returns what all ranks do: loads, messages both ways, arithmetic and stores.
 func usual(c *tl.Context, a tl.Args) tl.Tensor {
 	mine := a.Shard(c.Rank())
 	x := c.Load(mine.Slice(0, 16))
@@ -33,7 +33,8 @@ type variant struct {
 
 func mine(c *tl.Context, a tl.Args) tl.Ref { return a.Shard(c.Rank()) }
 
-// over is a virtual place of a rank, that spans so many extents from the first or second one on.
+// over returns a virtual place of a rank, that spans so many extents from the first or second one
+// on.
 func over(c *tl.Context, first, extents int) tl.Ref {
 	return tl.Ref{Addr: virtual(c.Rank()) + mem.Addr(64*first), Shape: tl.Dims(32 * extents), DType: dtype.F16}
 }

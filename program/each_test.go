@@ -11,7 +11,7 @@ import (
 	"kernbench/tl/launch"
 )
 
-// instruction is what is compared of one.
+// instruction returns what is compared of one.
 func instruction(rank int, in *tl.Instr) string {
 	return fmt.Sprint(rank, in.Op, in.Addr, in.N, in.Type, in.Port, in.A == tl.None, in.AOff)
 }

@@ -68,7 +68,7 @@ func (g *guard) offset(in *tl.Instr) mem.Addr {
 	return off
 }
 
-// span is the memory from the first to the last byte of an access.
+// span returns the memory from the first to the last byte of an access.
 func span(in *tl.Instr) int64 {
 	if in.Rows == 0 {
 		return in.Bytes()

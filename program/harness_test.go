@@ -14,7 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// ring is a launch of a kernel on a ring, whose ranks run on PEs of other numbers. Each has a
+// ring returns a launch of a kernel on a ring, whose ranks run on PEs of other numbers. Each has a
 // shard of 64 elements, at an address of its own, and virtual memory of three extents.
 func ring(world int, k tl.Kernel) *launch.Launch {
 	g := launch.Group{PEsPerCube: 4, Args: tl.Args{DType: dtype.F16, NElem: 64}}
@@ -100,7 +100,7 @@ func (l *listener) Do(in *tl.Instr) {
 	l.all = append(l.all, did)
 }
 
-// alone is what rank i of a group issues, and its traffic.
+// alone returns what rank i of a group issues, and its traffic.
 func alone(t testing.TB, l *launch.Launch, g *launch.Group, i int) ([]tl.Instr, tl.Traffic) {
 	t.Helper()
 	core := &listener{}
@@ -162,7 +162,7 @@ func equal(a, b *tl.Instr) bool {
 	return x.Side == y.Side && fmt.Sprintf("%+v", x) == fmt.Sprintf("%+v", y) // NaN is NaN, and -0 is not 0
 }
 
-// fields are those of an instruction that are set.
+// fields returns those of an instruction that are set.
 func fields(in *tl.Instr) string {
 	s := in.Op.String()
 	v := reflect.ValueOf(*in)
@@ -174,7 +174,7 @@ func fields(in *tl.Instr) string {
 	return s
 }
 
-// classes are the numbers of the records of all ranks.
+// classes returns the numbers of the records of all ranks.
 func classes(p *program.Program) []int32 {
 	var all []int32
 	for i := range p.Blocks {

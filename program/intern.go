@@ -20,7 +20,7 @@ func newTable() table {
 	return table{forms: make([]Form, 1), more: make([]More, 1), formsOf: map[Form]uint32{}, moreOf: map[More]uint32{}}
 }
 
-// op is an instruction as an operation; a, b and c are its operands.
+// op returns an instruction as an operation; a, b and c are its operands.
 func (t *table) op(in *tl.Instr, a, b, c int32) Op {
 	o := Op{
 		Code: in.Op, Math: in.Math, Sub: sub(in), Port: uint8(in.Port), Form: t.form(in), N: int32(in.N),

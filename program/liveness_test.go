@@ -7,8 +7,8 @@ import (
 	"kernbench/tl"
 )
 
-// anyRecord is a record of random operations, on tensors of which each is made before it is read.
-// Numbers are used again, but not for the result of an operation that reads the tensor.
+// anyRecord returns a record of random operations, on tensors of which each is made before it is
+// read. Numbers are used again, but not for the result of an operation that reads the tensor.
 func anyRecord(d *rand.Rand) *Record {
 	k := &Record{Tensors: 1 + d.IntN(8)}
 	made := make([]bool, k.Tensors)

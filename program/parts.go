@@ -52,9 +52,9 @@ func NewParts(ctx context.Context, l *launch.Launch, o Options) *Parts {
 	return &Parts{table: newTable(), ctx: ctx, l: l, opts: o, busy: map[int]*part{}, Traffic: make([]tl.Traffic, l.NumBlocks())}
 }
 
-// Next is the next part of rank number of the launch, until it is called again. Its last operation
-// is End if the kernel has ended. It fails as RecordLaunch does, if the kernel no longer does what
-// it did then.
+// Next returns the next part of rank number of the launch, until it is called again. Its last
+// operation is End if the kernel has ended. It fails as RecordLaunch does, if the kernel no longer
+// does what it did then.
 func (p *Parts) Next(rank int) ([]Op, error) {
 	k := p.busy[rank]
 	if k == nil {
@@ -74,7 +74,7 @@ func (p *Parts) Next(rank int) ([]Op, error) {
 	return p.ops, k.err
 }
 
-// Forms are those of all operations so far.
+// Forms returns those of all operations so far.
 func (p *Parts) Forms() []Form { return p.forms }
 
 // More is that of all operations so far.

@@ -86,7 +86,7 @@ type performer struct {
 	lent map[tl.Dir]tl.Tensor
 }
 
-// tensor is one of those that are alive, or a new one of 8 elements.
+// tensor returns one of those that are alive, or a new one of 8 elements.
 func (p *performer) tensor(i int) tl.Tensor {
 	if len(p.all) == 0 {
 		p.all = append(p.all, p.c.Load(mine(p.c, p.a).Slice(0, 8)))
@@ -107,7 +107,7 @@ func (p *performer) forget(t tl.Tensor) {
 
 func (p *performer) place(n int) tl.Ref { return mine(p.c, p.a).Slice(p.own.IntN(64-n+1), n) }
 
-// over is a place of virtual memory, which may span extents.
+// over returns a place of virtual memory, which may span extents.
 func (p *performer) over(n int) tl.Ref {
 	return tl.Ref{Addr: virtual(p.c.Rank()) + mem.Addr(2*p.own.IntN(96-n+1)), Shape: tl.Dims(n), DType: dtype.F16}
 }

@@ -15,7 +15,7 @@ import (
 	"kernbench/tl/launch"
 )
 
-// windowed is a launch on a ring whose ranks share a window of words and data.
+// windowed returns a launch on a ring whose ranks share a window of words and data.
 func windowed(t *testing.T, k tl.Kernel) *launch.Launch {
 	t.Helper()
 	l := ring(2, k)

@@ -61,7 +61,7 @@ func Joint(w io.Writer, j *calibrate.Joint) error {
 	return err
 }
 
-// fittedSizes are the sizes of a table, below what it is of.
+// fittedSizes returns the sizes of a table, below what it is of.
 func fittedSizes(b *bytes.Buffer, c *calibrate.Calibration) error {
 	fmt.Fprintf(b, "%s of %d ranks, %s, %s, as measured in %s\n", c.Collective, c.Ranks, c.Type, resultsPlace(c.InPlace), c.File)
 	for _, r := range c.Header {
@@ -129,7 +129,7 @@ func fittedErrors(b *bytes.Buffer, c *calibrate.Calibration) error {
 	return nil
 }
 
-// parameters are the keys of the machine, before and after.
+// parameters returns the keys of the machine, before and after.
 func parameters(w io.Writer, all []calibrate.FittedParameter) error {
 	t := Table{Head: []string{"parameter", "key", ">before", ">fitted", "unit", "could be"}}
 	for i := range all {

@@ -93,7 +93,7 @@ func comparison(w io.Writer, rows []compare.Row) error {
 	return err
 }
 
-// fastest is the shortest time of the runs that are not wrong.
+// fastest returns the shortest time of the runs that are not wrong.
 func fastest(rows []compare.Row) unit.Time {
 	best := unit.Time(0)
 	for _, row := range rows {
@@ -107,7 +107,7 @@ func fastest(rows []compare.Row) unit.Time {
 	return best
 }
 
-// mostMoved is the most bytes that a rank sent, read and wrote.
+// mostMoved returns the most bytes that a rank sent, read and wrote.
 func mostMoved(r *run.Result) int64 {
 	most := int64(0)
 	for i := range r.Traffic {

@@ -110,8 +110,8 @@ func addBounds(points []perfPoint, x func(*perf.Row) float64, overRanks bool, ti
 	}
 }
 
-// perfParts are the properties in which rows may differ, other than algorithm, settings and the x
-// axis.
+// perfParts returns the properties in which rows may differ, other than algorithm, settings and the
+// x axis.
 func perfParts(overRanks bool) []func(*perf.Row) string {
 	parts := []func(*perf.Row) string{
 		func(r *perf.Row) string { return plural(int64(r.Ranks), "rank", "ranks") },

@@ -20,7 +20,7 @@ import (
 
 func elements(n int64) *int64 { return &n }
 
-// made is a MadeBy of a fixed version.
+// made returns a MadeBy of a fixed version.
 func made(command string, machines ...string) run.MadeBy {
 	p := run.NewMadeBy(command, machines...)
 	p.Version = "v1.2.3"

@@ -83,7 +83,7 @@ func verdictWords(v *frontend.Verdict) string {
 	return strings.Join(words, ", ")
 }
 
-// shown is the first judgment with a wrong chunk, or else the first.
+// shown returns the first judgment with a wrong chunk, or else the first.
 func shown(v *frontend.Verdict) *judge.Judgment {
 	for _, c := range v.Calls {
 		if c.Right < c.Cells {

@@ -57,7 +57,7 @@ const (
 // began is approximately the start of the process.
 var began = time.Now()
 
-// growthRanks are the numbers of ranks, as far as time allows.
+// growthRanks returns the numbers of ranks, as far as time allows.
 func growthRanks(short bool) []int {
 	if short {
 		return []int{8, 16, 32, 64}
@@ -115,7 +115,7 @@ func chosenAlgorithms(only []string) ([]*algorithm.Algorithm, error) {
 	return slices.DeleteFunc(all, func(a *algorithm.Algorithm) bool { return !wanted[a.Name] }), nil
 }
 
-// growthOf is the row of one algorithm. The error is that of ctx.
+// growthOf returns the row of one algorithm. The error is that of ctx.
 func growthOf(ctx context.Context, a *algorithm.Algorithm, s *Spec) (*GrowthRow, error) {
 	row := &GrowthRow{Algorithm: a.Name, Collective: a.Collective, Points: []GrowthPoint{}}
 	inner, stop := withinCPU(ctx, s.Limit)

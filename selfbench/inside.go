@@ -147,7 +147,7 @@ func message(pes int) *work {
 		})
 }
 
-// pairs is a launch in which PEs 2k and 2k+1 send each other messages of a slot.
+// pairs returns a launch in which PEs 2k and 2k+1 send each other messages of a slot.
 func pairs(m *machine.Machine, pes, rounds int) (*launch.Launch, error) {
 	top, err := topology.Lookup("ring_1d")
 	if err != nil {

@@ -58,7 +58,7 @@ func (e *emptyCore) Do(in *tl.Instr) {
 // ringElems is the number of elements of each rank in the rows of this file, as in the rows ring-N.
 const ringElems = 32768
 
-// onRing is a host with a vector on each of the PEs, and the rings of an algorithm.
+// onRing returns a host with a vector on each of the PEs, and the rings of an algorithm.
 func onRing(m *machine.Machine, x exec.Executor) (*device.Context, []*device.Tensor, error) {
 	c, err := device.New(device.Config{Machine: m, Executor: x})
 	if err != nil {
@@ -81,7 +81,7 @@ func onRing(m *machine.Machine, x exec.Executor) (*device.Context, []*device.Ten
 
 const ringName = "ring_allreduce_chunked"
 
-// kernels is the row that measures the kernels of a ring alone.
+// kernels returns the row that measures the kernels of a ring alone.
 func kernels(pes int) *work {
 	return inside(fmt.Sprintf("kernels-%d", pes),
 		fmt.Sprintf("kernels of %s, %s PEs, 64 KiB per PE, on an executor that does nothing", ringName, group(pes)),

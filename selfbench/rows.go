@@ -156,8 +156,8 @@ func halvingDoubling(pes int, fidelity string) *work {
 		onPEs(pes, "--algorithm", "halving_doubling_allreduce", "--n-elem", "8192", "--fidelity", fidelity))
 }
 
-// halvingGPUs is the same on GPUs around one switch. Each PE there has a ring to every other that
-// it talks to, and more messages announced than its DMA queue holds.
+// halvingGPUs returns the same on GPUs around one switch. Each PE there has a ring to every other
+// that it talks to, and more messages announced than its DMA queue holds.
 func halvingGPUs(gpus int, fidelity string) *work {
 	return command(fmt.Sprintf("halving-%d-gpus-%s", gpus, fidelity),
 		fmt.Sprintf("recursive halving and doubling, %s GPUs on one switch, 8 KiB per GPU, fidelity %s", group(gpus), fidelity),
@@ -166,7 +166,8 @@ func halvingGPUs(gpus int, fidelity string) *work {
 			"--dtype", "f32", "--n-elem", "2048", "--fidelity", fidelity})
 }
 
-// pairwiseGPUs is an all-to-all of GPUs around one switch: each pair of them exchanges one message.
+// pairwiseGPUs returns an all-to-all of GPUs around one switch: each pair of them exchanges one
+// message.
 func pairwiseGPUs(gpus int) *work {
 	return command(fmt.Sprintf("pairwise-%d-gpus", gpus), fmt.Sprintf("pairwise_all_to_all, %s GPUs on one switch", group(gpus)),
 		[]string{"run", "--topology", "gb200-nvl72", "--set", fmt.Sprintf("system.sips.count=%d", gpus), "--ranks",
@@ -184,7 +185,8 @@ func hierarchical(fidelity string, counts ...int) *work {
 // hierarchicalName is the all-reduce of the largest machines: all of their levels at work at once.
 const hierarchicalName = "hierarchical_pipelined_allreduce"
 
-// ofSwitches is a machine of default SIPs on two levels of switches: its PEs, and its settings.
+// ofSwitches returns a machine of default SIPs on two levels of switches: its PEs, and its
+// settings.
 func ofSwitches(counts []int) (pes int, levels string) {
 	pes = 128
 	parts := make([]string, len(counts))
@@ -211,7 +213,7 @@ func torus(pes int) *work {
 		onPEs(pes, "--algorithm", "torus_allreduce", "--n-elem", "32768"))
 }
 
-// torusOfLinks is the same on a machine whose links are those rings.
+// torusOfLinks returns the same on a machine whose links are those rings.
 func torusOfLinks(side int) *work {
 	pes := side * side
 	return command(fmt.Sprintf("torus-%d-links", pes),
@@ -220,7 +222,7 @@ func torusOfLinks(side int) *work {
 			"--algorithm", "torus_allreduce", "--n-elem", "32768"})
 }
 
-// firstEvent is a run with very little work: its time is about that until the first event.
+// firstEvent returns a run with very little work: its time is about that until the first event.
 func firstEvent() *work {
 	return command("start", "hello_send on all 256 PEs of the default machine, from start to exit: more than to the first event",
 		onPEs(256, "--algorithm", "hello_send", "--n-elem", "1"))

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// processTime is the CPU time that this process has used, in its own code.
+// processTime returns the CPU time that this process has used, in its own code.
 func processTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -18,8 +18,8 @@ func processTime() time.Duration {
 	return time.Duration(u.Utime.Nano())
 }
 
-// mostResident is the peak of a process's resident memory in bytes. On Linux a process begins with
-// the peak of the one that started it.
+// mostResident returns the peak of a process's resident memory in bytes. On Linux a process begins
+// with the peak of the one that started it.
 func mostResident(s *os.ProcessState) int64 {
 	u, ok := s.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -93,7 +93,7 @@ func (a Args) Fresh() Args {
 	return a
 }
 
-// Shard is the slice of the first tensor that belongs to a rank: NElem elements.
+// Shard returns the slice of the first tensor that belongs to a rank: NElem elements.
 func (a *Args) Shard(rank int) Ref {
 	return Ref{a.Shards[rank], Dims(a.NElem), a.DType}
 }

@@ -131,13 +131,13 @@ func (c *Context) reset(s Setup) {
 	}
 }
 
-// Rank is the index of this PE in the launch's group, 0 to WorldSize-1.
+// Rank returns the index of this PE in the launch's group, 0 to WorldSize-1.
 func (c *Context) Rank() int { return c.rank }
 
-// WorldSize is the number of PEs in the launch's group.
+// WorldSize returns the number of PEs in the launch's group.
 func (c *Context) WorldSize() int { return c.world }
 
-// ProgramID is the position of this PE: on axis 0 within its cube, on axis 1 that of the
+// ProgramID returns the position of this PE: on axis 0 within its cube, on axis 1 that of the
 // cube. ProgramID(1)*NumPrograms(0)+ProgramID(0) is Rank. In a grid axis 0 is the number
 // of the program, and there is no other.
 func (c *Context) ProgramID(axis int) int {
@@ -154,7 +154,7 @@ func (c *Context) ProgramID(axis int) int {
 	return c.rank / c.perCube
 }
 
-// NumPrograms is the number of positions along an axis: PEs of a cube that take part, or
+// NumPrograms returns the number of positions along an axis: PEs of a cube that take part, or
 // cubes. It counts places, not ranks: the last cube of a group may be part empty. In a grid
 // axis 0 has its programs.
 func (c *Context) NumPrograms(axis int) int {
@@ -187,7 +187,7 @@ func (c *Context) Neighbor(d Dir) (rank int, ok bool) {
 	return int(c.wiring.Out[i].Peer), true
 }
 
-// CDiv is the quotient rounded up.
+// CDiv returns the quotient rounded up.
 func CDiv(a, b int) int { return (a + b - 1) / b }
 
 // place returns the kernel's rank, PE, time and source line. It walks the stack, so it is for
@@ -203,7 +203,7 @@ func (c *Context) place(op string) fault.Place {
 	return p
 }
 
-// here is the place of the instruction that is being issued.
+// here returns the place of the instruction that is being issued.
 func (c *Context) here() fault.Place { return c.place(c.in.Call()) }
 
 // unwatched is the Watch of contexts that have none. Its kernels never look.

@@ -65,7 +65,7 @@ func RegisterDir(name string) Dir {
 	return firstUser + Dir(len(userDirs.names)-1)
 }
 
-// String is the name that output and configuration use: E, W, parent, dim3, cube.E.
+// String returns the name that output and configuration use: E, W, parent, dim3, cube.E.
 func (d Dir) String() string {
 	if s, ok := builtinDirs[d]; ok {
 		return s
@@ -81,7 +81,7 @@ func (d Dir) String() string {
 	return fmt.Sprintf("dir(%d)", uint8(d))
 }
 
-// ParseDir is the inverse of String.
+// ParseDir returns the inverse of String.
 func ParseDir(s string) (Dir, error) {
 	if d, known := namedDir(s); known {
 		return d, nil

@@ -38,7 +38,7 @@ func (c *Context) Post(t *Task) Handle {
 	return h
 }
 
-// TaskName is how reports call a task with a number among those of its queue.
+// TaskName returns how reports call a task with a number among those of its queue.
 func TaskName(t *Task, number int) string {
 	if t.Name == "" {
 		return fmt.Sprintf("task %d of queue %d of the communication engine", number, t.Queue)
@@ -65,7 +65,7 @@ func (t CoreType) String() string {
 	return fmt.Sprintf("CoreType(%d)", uint8(t))
 }
 
-// CoreType is the type of the core that runs this kernel.
+// CoreType returns the type of the core that runs this kernel.
 func (c *Context) CoreType() CoreType { return c.coreType }
 
 // checkCore refuses instructions that the core has no unit for.

@@ -6,7 +6,7 @@ import (
 	"kernbench/dtype"
 )
 
-// Dot is the matrix product of a (m×k) and b (k×n).
+// Dot returns the matrix product of a (m×k) and b (k×n).
 func (c *Context) Dot(a, b Tensor) (r Tensor) {
 	ia, ib := c.use("dot", &a), c.use("dot", &b)
 	m, k, n := c.matrices("dot", a.dtype, b.dtype, a.shape, b.shape)
@@ -74,7 +74,7 @@ type Handle struct {
 	ok   bool
 }
 
-// Pipe is what a Core needs to run a composite: physical addresses and sizes. Operands that are
+// Pipe holds what a Core needs to run a composite: physical addresses and sizes. Operands that are
 // tensors are A and B of the instruction, and no Ref.
 type Pipe struct {
 	Gemm     bool
@@ -132,8 +132,8 @@ func (c *Context) Composite(p Composite) Handle {
 	return h
 }
 
-// pipeOperand is an operand of a composite. It is the place in memory, or the type and shape of a
-// tensor, whose cell and first element are put into the instruction.
+// pipeOperand returns an operand of a composite. It is the place in memory, or the type and shape
+// of a tensor, whose cell and first element are put into the instruction.
 func (c *Context) pipeOperand(name string, r Ref, t *Tensor, cell, off *int32) Ref {
 	if t.dtype == dtype.Invalid {
 		return r
@@ -154,7 +154,7 @@ func (c *Context) physical(op string, r Ref) Ref {
 	return r
 }
 
-// BiasOff is the first element of a step's bias within its cell.
+// BiasOff returns the first element of a step's bias within its cell.
 func (e *Epilogue) BiasOff() int32 { return e.Bias.off }
 
 // Await waits until the pipeline has stored its last tile, or until the task has ended. A

@@ -111,14 +111,14 @@ type Instr struct {
 	GotN     int
 }
 
-// Bytes is the size of the data that the instruction moves or makes.
+// Bytes returns the size of the data that the instruction moves or makes.
 func (in *Instr) Bytes() int64 { return int64(in.N) * int64(in.Type.Size()) }
 
 // Value names the contents of tensors in the data pass; 0 when there is none. Several
 // cells may share one Value: contents never change once made.
 type Value uint32
 
-// Cell is what is known of one tensor while it lives. The Core owns the exported fields.
+// Cell holds what is known of one tensor while it lives. The Core owns the exported fields.
 type Cell struct {
 	Ready   unit.Time // when it can be read; what Core counts while Waiting is 0
 	Value   Value

@@ -64,7 +64,7 @@ func (l *latest) note(port int, c *frames.Call) {
 	r.had++
 }
 
-// at is the line of call number seq of a ring, or "".
+// at returns the line of call number seq of a ring, or "".
 func (l latest) at(port int, seq uint32) string {
 	if port >= len(l) || seq >= l[port].had || l[port].had-seq > recent {
 		return ""
@@ -83,7 +83,7 @@ func (l *lines) end(port int, seq uint32, e ending) {
 	delete(l.ended, taken{port, seq - recent})
 }
 
-// lineNow is the source line of the instruction being executed, when lines are recorded.
+// lineNow returns the source line of the instruction being executed, when lines are recorded.
 func (c *Context) lineNow() string {
 	if c.lines == nil {
 		return ""

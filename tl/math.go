@@ -6,43 +6,43 @@ import (
 	"kernbench/dtype"
 )
 
-// Add is a + b, element by element. One operand may have a single element.
+// Add returns a + b, element by element. One operand may have a single element.
 func (c *Context) Add(a, b Tensor) (r Tensor) {
 	c.binary("add", dtype.Add, &a, &b, &r)
 	return r
 }
 
-// Sub is a - b.
+// Sub returns a - b.
 func (c *Context) Sub(a, b Tensor) (r Tensor) {
 	c.binary("sub", dtype.Sub, &a, &b, &r)
 	return r
 }
 
-// Mul is a × b.
+// Mul returns a × b.
 func (c *Context) Mul(a, b Tensor) (r Tensor) {
 	c.binary("mul", dtype.Mul, &a, &b, &r)
 	return r
 }
 
-// Div is a ÷ b.
+// Div returns a ÷ b.
 func (c *Context) Div(a, b Tensor) (r Tensor) {
 	c.binary("div", dtype.Div, &a, &b, &r)
 	return r
 }
 
-// Maximum is the larger of a and b.
+// Maximum returns the larger of a and b.
 func (c *Context) Maximum(a, b Tensor) (r Tensor) {
 	c.binary("maximum", dtype.Max, &a, &b, &r)
 	return r
 }
 
-// Minimum is the smaller of a and b.
+// Minimum returns the smaller of a and b.
 func (c *Context) Minimum(a, b Tensor) (r Tensor) {
 	c.binary("minimum", dtype.Min, &a, &b, &r)
 	return r
 }
 
-// Combine is the operation by which a collective reduces: Add for sum and avg, Mul for
+// Combine returns the operation by which a collective reduces: Add for sum and avg, Mul for
 // prod, Maximum, Minimum. An average still needs Scale by 1/N at its end: see Finish.
 func (c *Context) Combine(op ReduceOp, a, b Tensor) (r Tensor) {
 	if op > Avg {
@@ -52,7 +52,7 @@ func (c *Context) Combine(op ReduceOp, a, b Tensor) (r Tensor) {
 	return r
 }
 
-// Binary is the elementwise operation that combines two contributions.
+// Binary returns the elementwise operation that combines two contributions.
 func (o ReduceOp) Binary() dtype.BinaryOp {
 	if int(o) < len(reduceBinaries) {
 		return reduceBinaries[o]
@@ -121,10 +121,10 @@ func (c *Context) Neg(a Tensor) Tensor { return c.unary("neg", dtype.Neg, a) }
 // Exp is e to the power a.
 func (c *Context) Exp(a Tensor) Tensor { return c.unary("exp", dtype.Exp, a) }
 
-// Log is the natural logarithm.
+// Log returns the natural logarithm.
 func (c *Context) Log(a Tensor) Tensor { return c.unary("log", dtype.Log, a) }
 
-// Sqrt is the square root.
+// Sqrt returns the square root.
 func (c *Context) Sqrt(a Tensor) Tensor { return c.unary("sqrt", dtype.Sqrt, a) }
 
 func (c *Context) unary(name string, op dtype.UnaryOp, a Tensor) (r Tensor) {
@@ -157,7 +157,7 @@ func (c *Context) Clamp(a Tensor, lo, hi float64) (r Tensor) {
 	return r
 }
 
-// Convert is a with element type t.
+// Convert returns a with element type t.
 func (c *Context) Convert(a Tensor, t dtype.Type) (r Tensor) {
 	i := c.use("convert", &a)
 	c.result("convert", t, a.shape, &r)
@@ -165,7 +165,7 @@ func (c *Context) Convert(a Tensor, t dtype.Type) (r Tensor) {
 	return r
 }
 
-// Full is a tensor with the same number everywhere.
+// Full returns a tensor with the same number everywhere.
 func (c *Context) Full(s Shape, t dtype.Type, f float64) (r Tensor) {
 	c.result("full", t, s, &r)
 	c.math(&Instr{Math: MathFill, A: None, B: None, C: None, Scalar: f}, &r)
@@ -175,10 +175,10 @@ func (c *Context) Full(s Shape, t dtype.Type, f float64) (r Tensor) {
 // Sum adds along an axis, which disappears from the shape.
 func (c *Context) Sum(a Tensor, axis int) Tensor { return c.reduce("sum", dtype.Add, a, axis) }
 
-// Max is the largest along an axis, which disappears from the shape.
+// Max returns the largest along an axis, which disappears from the shape.
 func (c *Context) Max(a Tensor, axis int) Tensor { return c.reduce("max", dtype.Max, a, axis) }
 
-// Min is the smallest along an axis, which disappears from the shape.
+// Min returns the smallest along an axis, which disappears from the shape.
 func (c *Context) Min(a Tensor, axis int) Tensor { return c.reduce("min", dtype.Min, a, axis) }
 
 // Prod multiplies along an axis, which disappears from the shape.

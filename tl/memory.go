@@ -8,7 +8,7 @@ import (
 	"kernbench/mem"
 )
 
-// lookups are what was found last: a kernel keeps to a few shards and teams.
+// lookups holds what was found last: a kernel keeps to a few shards and teams.
 type lookups struct {
 	near     mem.Run
 	slice    mem.Addr // first of this PE's HBM

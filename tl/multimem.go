@@ -123,7 +123,7 @@ func (c *Context) ofAll(op string, s Sym) Ref {
 	return own
 }
 
-// PEs are the PEs whose copies an instruction names: of all members, or of its group.
+// PEs returns the PEs whose copies an instruction names: of all members, or of its group.
 func (s *OneSided) PEs() []int32 {
 	if s.Group != nil {
 		return s.Group.PEs
@@ -131,7 +131,7 @@ func (s *OneSided) PEs() []int32 {
 	return s.Win.Team.PEs
 }
 
-// Of is the place of an address of this PE's copy, such as Remote, in the copy of PEs()[i].
+// Of returns the place of an address of this PE's copy, such as Remote, in the copy of PEs()[i].
 func (s *OneSided) Of(a mem.Addr, i int) mem.Addr {
 	if s.Group != nil {
 		i = int(s.Group.Ranks[i])

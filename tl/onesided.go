@@ -51,7 +51,7 @@ type Traffic struct {
 	Syncs    int64 `json:"synchronisings"` // barriers and syncs
 }
 
-// Remote is the number of bytes that crossed from or to other PEs' memory.
+// Remote returns the number of bytes that crossed from or to other PEs' memory.
 func (t *Traffic) Remote() int64 { return t.Sent + t.Read + t.Written }
 
 // Add adds the counts of another program of the same rank.
@@ -67,7 +67,7 @@ func (t *Traffic) Add(o Traffic) {
 	t.Syncs += o.Syncs
 }
 
-// trafficSoFar is what this kernel has done so far: for executors.
+// trafficSoFar returns what this kernel has done so far: for executors.
 func (c *Context) trafficSoFar() Traffic {
 	c.counts.Rank = c.rank
 	return c.counts

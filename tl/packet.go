@@ -92,7 +92,7 @@ func (r *Ring) Lines(l PacketLine) Protocol {
 	return p
 }
 
-// LineLate is the latency of a packet that has taken a level of the network; -1: none.
+// LineLate returns the latency of a packet that has taken a level of the network; -1: none.
 func (r *Ring) LineLate(l PacketLine, level int) unit.Time {
 	p := r.LL
 	if l == LineLL128 {

@@ -29,8 +29,8 @@ type Protocol struct {
 // million is the number of bytes on the links that Payload refers to.
 const million = 1_000_000
 
-// Late is the latency of a message, and of a credit, that has taken a level of the network; -1:
-// none.
+// Late returns the latency of a message, and of a credit, that has taken a level of the network;
+// -1: none.
 func (p *Protocol) Late(level int) (message, credit unit.Time) {
 	return of(p.Latency, level), of(p.Credit, level)
 }

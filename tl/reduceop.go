@@ -26,7 +26,7 @@ func (o ReduceOp) String() string {
 	return fmt.Sprintf("reduceop(%d)", uint8(o))
 }
 
-// ParseReduceOp is the inverse of String.
+// ParseReduceOp returns the inverse of String.
 func ParseReduceOp(s string) (ReduceOp, error) {
 	for i, n := range reduceOpNames {
 		if n == s {

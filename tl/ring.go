@@ -55,11 +55,11 @@ func (r *Ring) SlotsOf(port uint16) int {
 	return r.Slots
 }
 
-// Parts is the number of slot messages in which n elements of a type travel.
+// Parts returns the number of slot messages in which n elements of a type travel.
 func (r *Ring) Parts(n int, t dtype.Type) int {
 	per := r.SlotElems(t)
 	return max(1, (n+per-1)/per)
 }
 
-// SlotElems is the number of elements of a type that one slot holds.
+// SlotElems returns the number of elements of a type that one slot holds.
 func (r *Ring) SlotElems(t dtype.Type) int { return int(r.SlotBytes) / t.Size() }

@@ -96,7 +96,7 @@ func (c *Context) makeRoom(op string, n int64) {
 	}
 }
 
-// ScratchBytes is the size of the PE's scratch memory, which all results of a kernel share.
+// ScratchBytes returns the size of the PE's scratch memory, which all results of a kernel share.
 func (c *Context) ScratchBytes() int64 { return c.scratch.size }
 
 // ScratchUsed returns the bytes of tensors that have not been reclaimed or freed.

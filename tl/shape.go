@@ -48,7 +48,7 @@ func (s Shape) extents() [MaxDims]uint32 {
 	return [...]uint32{uint32(s.lo), uint32(s.lo >> 32), uint32(s.hi), uint32(s.hi >> 32)}
 }
 
-// Len is the number of dimensions.
+// Len returns the number of dimensions.
 func (s Shape) Len() int {
 	n := 0
 	for _, e := range s.extents() {
@@ -59,7 +59,7 @@ func (s Shape) Len() int {
 	return n
 }
 
-// Dim is the extent of dimension i; a negative i counts from the last.
+// Dim returns the extent of dimension i; a negative i counts from the last.
 func (s Shape) Dim(i int) int {
 	if i < 0 {
 		i += s.Len()
@@ -67,7 +67,7 @@ func (s Shape) Dim(i int) int {
 	return max(0, int(s.extents()[i])-1)
 }
 
-// Elems is the number of elements.
+// Elems returns the number of elements.
 func (s Shape) Elems() int {
 	if n := s.lo - 1; n < 1<<32-1 { // a vector
 		return int(n)
@@ -84,7 +84,7 @@ func (s Shape) product() int {
 	return n
 }
 
-// split is the shape seen from one axis: elements before, along and after it.
+// split returns the shape seen from one axis: elements before, along and after it.
 func (s Shape) split(axis int) (outer, n, inner int) {
 	outer, inner = 1, 1
 	for i := range s.Len() {

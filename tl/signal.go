@@ -85,7 +85,7 @@ func (s Signal) Slice(lo, n int) Signal { return s.At(lo).Grid([]int{n}, []int{1
 // mostWords is the most that a tensor of signals can name, and how far apart.
 const mostWords = 1 << 24
 
-// Grid is a tensor of words: extents and strides, in words, of up to five dimensions. The
+// Grid returns a tensor of words: extents and strides, in words, of up to five dimensions. The
 // first word is that of s.
 func (s Signal) Grid(extents, strides []int) Signal {
 	s.dims = -1 // refused where it is used
@@ -104,7 +104,7 @@ func (s Signal) Grid(extents, strides []int) Signal {
 	return s
 }
 
-// Len is the number of words.
+// Len returns the number of words.
 func (s Signal) Len() int {
 	n := 1
 	for i := range s.dims {
@@ -113,7 +113,7 @@ func (s Signal) Len() int {
 	return n
 }
 
-// Type is the type of the words.
+// Type returns the type of the words.
 func (s Signal) Type() mem.WordType {
 	if s.part == nil {
 		return mem.NoWord

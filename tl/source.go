@@ -11,7 +11,7 @@ func NewLine(text string) *Line { return &Line{*frames.NewCall(text)} }
 // Source returns the current line of an interpreted program.
 type Source interface{ Line() *Line }
 
-// caller is the innermost call by the kernel, or the line that an interpreter is at.
+// caller returns the innermost call by the kernel, or the line that an interpreter is at.
 func (c *Context) caller() *frames.Call {
 	if c.source != nil {
 		return &c.source.Line().Call

@@ -25,19 +25,19 @@ type Tensor struct {
 	port uint8
 }
 
-// Shape is the tensor's extents.
+// Shape returns the tensor's extents.
 func (t Tensor) Shape() Shape { return t.shape }
 
-// DType is the element type.
+// DType returns the element type.
 func (t Tensor) DType() dtype.Type { return t.dtype }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (t Tensor) Len() int { return int(t.n) }
 
-// Bytes is the size of the values.
+// Bytes returns the size of the values.
 func (t Tensor) Bytes() int64 { return int64(t.Len()) * int64(t.dtype.Size()) }
 
-// Slice is a view of elements [lo, lo+n) in row-major order, as a vector. It panics when
+// Slice returns a view of elements [lo, lo+n) in row-major order, as a vector. It panics when
 // they are not within t.
 func (t Tensor) Slice(lo, n int) Tensor {
 	if lo < 0 || n < 0 || n > t.Len()-lo {
@@ -48,7 +48,7 @@ func (t Tensor) Slice(lo, n int) Tensor {
 	return t
 }
 
-// Reshape is the same elements with other extents. It panics when their number differs.
+// Reshape returns the same elements with other extents. It panics when their number differs.
 func (t Tensor) Reshape(d ...int) Tensor {
 	s := Dims(d...)
 	if s.Elems() != t.Len() {
@@ -58,7 +58,7 @@ func (t Tensor) Reshape(d ...int) Tensor {
 	return t
 }
 
-// describe is the form in which errors name shapes: f16[8].
+// describe returns the form in which errors name shapes: f16[8].
 func describe(t dtype.Type, s Shape) string { return t.String() + s.String() }
 
 // Ref names values in memory without moving them: an address (virtual, or physical from
@@ -69,10 +69,10 @@ type Ref struct {
 	DType dtype.Type
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (r Ref) Len() int { return r.Shape.Elems() }
 
-// Bytes is the size of the values.
+// Bytes returns the size of the values.
 func (r Ref) Bytes() int64 { return int64(r.Len()) * int64(r.DType.Size()) }
 
 // Slice is elements [lo, lo+n) as a vector. It panics when they are not within r.

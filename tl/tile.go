@@ -40,7 +40,7 @@ func (d Desc) Sub(row, rows int) Desc {
 	return d
 }
 
-// Blocks is the number of blocks down and across.
+// Blocks returns the number of blocks down and across.
 func (d Desc) Blocks() (down, across int) {
 	return CDiv(d.Rows, d.BlockRows), CDiv(d.Cols, d.BlockCols)
 }
@@ -82,7 +82,7 @@ func (c *Context) StoreTile(d Desc, row, col int, t Tensor) {
 	}
 }
 
-// clip is the part of the block at (row, col) that lies in the matrix.
+// clip returns the part of the block at (row, col) that lies in the matrix.
 func (c *Context) clip(op string, d *Desc, row, col int) (rows, cols int) {
 	c.checkDesc(op, d)
 	if row < 0 || col < 0 {

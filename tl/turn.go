@@ -37,7 +37,7 @@ func (c *Context) endTurn() {
 	c.emit(&Instr{Op: OpEndTurn, Dst: None, A: None, B: None, C: None, Turn: ended})
 }
 
-// turnRefs is a list at the addresses where it lies, without what is empty.
+// turnRefs returns a list at the addresses where it lies, without what is empty.
 func (c *Context) turnRefs(list []Ref) []Ref {
 	var refs []Ref
 	for _, r := range list {

@@ -42,7 +42,7 @@ func (c *Context) part(op string, w *mem.Window, name string) *mem.Part {
 	return p
 }
 
-// own is the rank of this PE among the members of a window.
+// own returns the rank of this PE among the members of a window.
 func (c *Context) own(op string, w *mem.Window) int {
 	if w.Released {
 		c.fail(&fault.Released{Place: c.place(op), Window: w.Name})
@@ -65,10 +65,10 @@ func (c *Context) member(op string, w *mem.Window, peer int) {
 	}
 }
 
-// Shape is the extents of what s names.
+// Shape returns the extents of what s names.
 func (s Sym) Shape() Shape { return s.shape }
 
-// DType is the element type.
+// DType returns the element type.
 func (s Sym) DType() dtype.Type {
 	switch {
 	case s.part == nil:
@@ -79,7 +79,7 @@ func (s Sym) DType() dtype.Type {
 	return s.part.Type
 }
 
-// As is the same bytes as elements of another type of the same size: it panics when the size
+// As returns the same bytes as elements of another type of the same size: it panics when the size
 // differs. Elements keep their bits.
 func (s Sym) As(t dtype.Type) Sym {
 	if t.Size() != s.DType().Size() {
@@ -89,13 +89,13 @@ func (s Sym) As(t dtype.Type) Sym {
 	return s
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (s Sym) Len() int { return s.shape.Elems() }
 
-// Bytes is the size of the values.
+// Bytes returns the size of the values.
 func (s Sym) Bytes() int64 { return int64(s.Len()) * int64(s.DType().Size()) }
 
-// Window is the window that s lies in.
+// Window returns the window that s lies in.
 func (s Sym) Window() *mem.Window { return s.win }
 
 // Slice is elements [lo, lo+n), counted from the first of s, as a vector.

@@ -24,7 +24,7 @@ type InPort struct {
 	Slots   uint16 // of this ring; 0: Ring.Slots
 }
 
-// OutIndex is the index in Out of direction d, or -1.
+// OutIndex returns the index in Out of direction d, or -1.
 func (w *Wiring) OutIndex(d Dir) int {
 	for i := range w.Out {
 		if w.Out[i].Dir == d {
@@ -34,7 +34,7 @@ func (w *Wiring) OutIndex(d Dir) int {
 	return -1
 }
 
-// InIndex is the index in In of direction d, or -1.
+// InIndex returns the index in In of direction d, or -1.
 func (w *Wiring) InIndex(d Dir) int {
 	for i := range w.In {
 		if w.In[i].Dir == d {

@@ -29,13 +29,14 @@ var Circulant = Register(Topology{
 	},
 })
 
-// Hops is the number of hops that lead from a rank to all others: log2 of the world, rounded up.
+// Hops returns the number of hops that lead from a rank to all others: log2 of the world, rounded
+// up.
 func Hops(world int) int { return bits.Len(uint(max(world, 1) - 1)) }
 
-// HopEast is the direction that leads 2^k ranks on, HopWest the one that leads 2^k back.
+// HopEast returns the direction that leads 2^k ranks on, HopWest the one that leads 2^k back.
 func HopEast(k int) tl.Dir { return hops[k].east }
 
-// HopWest is the opposite of HopEast.
+// HopWest returns the opposite of HopEast.
 func HopWest(k int) tl.Dir { return hops[k].west }
 
 var hops = func() (dirs [MaxHops]struct{ east, west tl.Dir }) {
@@ -57,10 +58,10 @@ func Hop(from, to, world int) (out, in tl.Dir) {
 	return HopWest(k), HopEast(k)
 }
 
-// BinomialStep is a rank's place in the binomial tree of so many ranks in which rank 0 is the root.
-// The parent is Hop(up) back. The children are Hop(k) on, for k from 0 to children-1. At the root
-// up is -1. The ranks below child rank+2^k and itself are [rank+2^k, rank+2^(k+1)), as far as they
-// exist.
+// BinomialStep returns a rank's place in the binomial tree of so many ranks in which rank 0 is the
+// root. The parent is Hop(up) back. The children are Hop(k) on, for k from 0 to children-1. At the
+// root up is -1. The ranks below child rank+2^k and itself are [rank+2^k, rank+2^(k+1)), as far as
+// they exist.
 func BinomialStep(rank, world int) (up, children int) {
 	up, children = -1, Hops(world)
 	if rank > 0 {

@@ -188,7 +188,7 @@ func (l *links) opposite(_ int32, k Link) tl.Dir {
 	return tl.AnyDir
 }
 
-// homeless is the error for a ring for which its peer has no name left.
+// homeless returns the error for a ring for which its peer has no name left.
 func (l *links) homeless(from int32, k Link) error {
 	err := fmt.Errorf("rank %d sends %v to rank %d, which has no direction left to receive it from", from, k.Dir, k.Peer)
 	for _, o := range l.opposites(k.Dir) {

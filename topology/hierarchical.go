@@ -18,11 +18,11 @@ func init() {
 	}
 }
 
-// LevelEast is the direction E round the ring of a level. Levels count from 0: the ranks that are
-// next to each other.
+// LevelEast returns the direction E round the ring of a level. Levels count from 0: the ranks that
+// are next to each other.
 func LevelEast(level int) tl.Dir { return levelEast[level] }
 
-// LevelWest is the direction W round the ring of a level.
+// LevelWest returns the direction W round the ring of a level.
 func LevelWest(level int) tl.Dir { return levelWest[level] }
 
 // LevelsOf returns the widths of all levels of a number of ranks; some of them are given. A width

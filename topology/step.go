@@ -11,7 +11,7 @@ func RingStep(rank, step, world int) (send, recv int) {
 	return mod(rank-step, world), mod(rank-step-1, world)
 }
 
-// RingGatherStep is the same for the all-gather that follows: it starts from chunk rank+1
+// RingGatherStep returns the same for the all-gather that follows: it starts from chunk rank+1
 // and ends when all are there.
 //
 //	send = rank+1-step, recv = rank-step   (mod world)

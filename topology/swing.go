@@ -31,8 +31,8 @@ var Swing = Register(Topology{
 	},
 })
 
-// SwingPeer is the partner of rank in a step of a ring of 2^dims ranks. Even ranks go on by rho =
-// (1-(-2)^(step+1))/3, which is 1, -1, 3, -5, 11, .... Odd ranks go back by it.
+// SwingPeer returns the partner of rank in a step of a ring of 2^dims ranks. Even ranks go on by
+// rho = (1-(-2)^(step+1))/3, which is 1, -1, 3, -5, 11, .... Odd ranks go back by it.
 func SwingPeer(rank, step, ranks int) int {
 	rho := 1 << (step + 1) // of (-2)^(step+1), without its sign
 	if step%2 == 0 {
@@ -60,7 +60,7 @@ func SwingHalf(rank, step, dims int) int {
 	return 3 * rank >> (step + 1) & 1
 }
 
-// MirrorDim is the direction of dimension k in the mirror of Swing.
+// MirrorDim returns the direction of dimension k in the mirror of Swing.
 func MirrorDim(k int) tl.Dir { return mirrorDims[k] }
 
 var mirrorDims = func() (dirs [hypercubeDims]tl.Dir) {

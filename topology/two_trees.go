@@ -67,8 +67,8 @@ func TwoTreeStep(rank, world, tree int) (parent int, children [2]int) {
 	return parent, children
 }
 
-// evenTree is the first of the trees. Rank 0 is the root: its only child is the greatest power of
-// two. Where the parent of a rank would not exist, the rank on its other side is the parent.
+// evenTree returns the first of the trees. Rank 0 is the root: its only child is the greatest power
+// of two. Where the parent of a rank would not exist, the rank on its other side is the parent.
 func evenTree(r, world int) (parent int, children [2]int) {
 	step := r & -r // to the parent; half of it to the children
 	parent, children = -1, [2]int{-1, -1}
@@ -135,7 +135,7 @@ func TwoTreesUnderStep(rank, world, tree int) (parent int, children [2]int) {
 	return parent, children
 }
 
-// underRoot is the first rank of a tree, or none.
+// underRoot returns the first rank of a tree, or none.
 func underRoot(nodes, tree int) int {
 	switch {
 	case nodes == 0:

@@ -61,7 +61,7 @@ func (s *Server) form(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// schemaNode is what the form needs of a JSON Schema.
+// schemaNode holds what the form needs of a JSON Schema.
 type schemaNode struct {
 	Description string                `json:"description"`
 	Default     json.RawMessage       `json:"default"`
@@ -217,13 +217,13 @@ func (q *wanted) field(err error) string {
 	return ""
 }
 
-// firstLine is the first line of an error, without the excerpt of a file.
+// firstLine returns the first line of an error, without the excerpt of a file.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
 }
 
-// name is what the run is called on pages.
+// name returns what the run is called on pages.
 func (q *wanted) name() string {
 	words := []string{q.Algorithm}
 	if q.Algorithm == "" {

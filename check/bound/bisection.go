@@ -11,7 +11,7 @@ import (
 // digit is a partition of the PEs: by their number over stride, modulo n.
 type digit struct{ stride, n int }
 
-// digits are the dimensions of nested parts, of which sizes are the numbers of PEs.
+// digits returns the dimensions of nested parts, of which sizes are the numbers of PEs.
 func digits(sizes []int) []digit {
 	all := []digit{{1, 1}} // in the order of their numbers
 	stride := 1
@@ -75,7 +75,7 @@ func (s *Solver) bisection() *machine.Bisection {
 	return b
 }
 
-// between is the smallest cut with some ranks inside and some others not.
+// between returns the smallest cut with some ranks inside and some others not.
 func (s *Solver) between(inside, outside []int) cut {
 	n := s.network()
 	n.clear(s.unit, 1)

@@ -100,10 +100,10 @@ type Result struct {
 	binding [2]int // in Bounds, of Hardware and Limit; -1: there is none
 }
 
-// Binding is the limit that sets Hardware, nil when there is none.
+// Binding returns the limit that sets Hardware, nil when there is none.
 func (r *Result) Binding() *Bound { return r.at(r.binding[0]) }
 
-// Configured is the limit that sets Limit, nil when there is none.
+// Configured returns the limit that sets Limit, nil when there is none.
 func (r *Result) Configured() *Bound { return r.at(r.binding[1]) }
 
 func (r *Result) at(i int) *Bound {
@@ -139,7 +139,7 @@ type Solver struct {
 	narrow        map[[2]int]int64 // rates of smallest cuts between two ranks
 }
 
-// cutKey is what the choice of cuts depends on.
+// cutKey holds what the choice of cuts depends on.
 type cutKey struct {
 	form form
 	root int
@@ -302,7 +302,7 @@ func (s *Solver) distance(d *demand, size int64, o *Options) Bound {
 	return b
 }
 
-// narrowest is the rate of the smallest cut between two ranks.
+// narrowest returns the rate of the smallest cut between two ranks.
 func (s *Solver) narrowest(from, to int) int64 {
 	pair := [2]int{from, to}
 	rate, known := s.narrow[pair]

@@ -65,7 +65,7 @@ func leafSpine(leaves, each, over int) *graph {
 	return g
 }
 
-// lattice is a mesh or torus of ranks of any number of dimensions.
+// lattice returns a mesh or torus of ranks of any number of dimensions.
 func lattice(wrap bool, dims ...int) *graph {
 	n := 1
 	for _, a := range dims {

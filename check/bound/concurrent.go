@@ -213,7 +213,7 @@ func (t *trading) prune(best priced) priced {
 	return best
 }
 
-// traded is what is known of the largest concurrent flow of a demand.
+// traded holds what is known of the largest concurrent flow of a demand.
 type traded struct {
 	block int64
 	flows []flow

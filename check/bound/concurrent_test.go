@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// toAll is an all-to-all of one element for each pair of a graph's ranks.
+// toAll returns an all-to-all of one element for each pair of a graph's ranks.
 func toAll(t interface{ Fatal(...any) }, g *graph) *demand {
 	n := len(g.rank)
 	d, err := newDemand(collective.AllToAll, collective.Call{World: n, Elems: n, Type: dtype.F64})
@@ -23,7 +23,7 @@ func toAll(t interface{ Fatal(...any) }, g *graph) *demand {
 	return d
 }
 
-// concurrent is the largest concurrent flow as a linear program, solved: how many seconds
+// concurrent returns the largest concurrent flow as a linear program, solved: how many seconds
 // everything takes at least. For each arc and each place that has something there is what that
 // place sends over that arc:
 //

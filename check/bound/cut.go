@@ -18,8 +18,8 @@ func cutsOf(inside func(int32) bool, ranks, world int, out, in int64) [2]cut {
 	}
 }
 
-// parts are the cuts that the machine's build suggests. They are each tile, cube, SIP and group of
-// SIPs, and, in each order, all nodes up to a place.
+// parts returns the cuts that the machine's build suggests. They are each tile, cube, SIP and group
+// of SIPs, and, in each order, all nodes up to a place.
 func (g *graph) parts() []cut {
 	tile := make([]int32, g.nodes)
 	for n := range tile {
@@ -38,7 +38,7 @@ func (g *graph) parts() []cut {
 	return all
 }
 
-// pieces are the cuts round all nodes of one label; -1 is none.
+// pieces returns the cuts round all nodes of one label; -1 is none.
 func (g *graph) pieces(label []int32) []cut {
 	count := int(slices.Max(label)) + 1
 	out, in, ranks := make([]int64, count), make([]int64, count), make([]int, count)
@@ -68,7 +68,7 @@ func (g *graph) pieces(label []int32) []cut {
 	return all
 }
 
-// prefixes are the cuts between all nodes up to a place and those behind it.
+// prefixes returns the cuts between all nodes up to a place and those behind it.
 func (g *graph) prefixes(place []int32) []cut {
 	count := int(slices.Max(place)) + 1
 	out, in, ranks := make([]int64, count+1), make([]int64, count+1), make([]int, count+1)
@@ -174,7 +174,8 @@ func (s *Solver) best(d *demand, cuts []cut) (best ratio) {
 // ratio is elements over the rate that carries them.
 type ratio struct{ n, capacity int64 }
 
-// weight is the number of ranks whose elements must cross a cut, for the forms that ratios serves.
+// weight returns the number of ranks whose elements must cross a cut, for the forms that ratios
+// serves.
 func (s *Solver) weight(d *demand, c *cut) int64 {
 	root := func() bool { return c.inside(s.g.rank[d.root]) }
 	switch d.form {
@@ -194,7 +195,7 @@ func (s *Solver) weight(d *demand, c *cut) int64 {
 	return 0
 }
 
-// smallest is the smallest cut with one rank inside and another not.
+// smallest returns the smallest cut with one rank inside and another not.
 func (s *Solver) smallest(from, to int) cut {
 	n := s.network()
 	n.clear(s.unit, 1)

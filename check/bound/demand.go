@@ -34,7 +34,7 @@ type demand struct {
 	flows []flow
 }
 
-// flow is what one rank has for another.
+// flow holds what one rank has for another.
 type flow struct {
 	from, to int32
 	elems    int64
@@ -115,7 +115,7 @@ func (d *demand) trade(co *collective.Collective, c collective.Call) {
 	}
 }
 
-// chunk is the part of a reduction, or of the root's contribution, that is for a rank.
+// chunk returns the part of a reduction, or of the root's contribution, that is for a rank.
 func (d *demand) chunk(rank int) int64 {
 	return int64(mem.ChunkOf(d.elems, d.world, rank).N)
 }

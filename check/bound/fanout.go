@@ -10,8 +10,8 @@ type costs struct {
 	setup unit.Time // of a descriptor
 }
 
-// hop is the least time from the start of a send in a ring until what it carried can be used at
-// the other end.
+// hop returns the least time from the start of a send in a ring until what it carried can be used
+// at the other end.
 func (c *costs) hop(ch *Channel, bytes int64) unit.Time {
 	return c.issue + c.send + c.setup + ch.Delay + over(bytes, int64(ch.Rate)) + c.recv
 }

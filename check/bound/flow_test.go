@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bare is a graph with ranks on some nodes, and nothing known of its build.
+// bare returns a graph with ranks on some nodes, and nothing known of its build.
 func bare(nodes int, ranks []int32, edges []edge) *graph {
 	g := &graph{nodes: nodes, rank: ranks, edges: edges, cube: make([]int32, nodes), sip: make([]int32, nodes)}
 	for n := range g.cube {
@@ -26,7 +26,7 @@ func bare(nodes int, ranks []int32, edges []edge) *graph {
 	return g
 }
 
-// anyGraph is a connected graph of a few nodes with ranks on most of them.
+// anyGraph returns a connected graph of a few nodes with ranks on most of them.
 func anyGraph(t *rapid.T) *graph {
 	n := rapid.IntRange(2, 7).Draw(t, "nodes")
 	var edges []edge

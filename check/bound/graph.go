@@ -58,7 +58,7 @@ func (g *graph) link() {
 	}
 }
 
-// reversed is the graph with every link turned round, its numbers kept.
+// reversed returns the graph with every link turned round, its numbers kept.
 func (g *graph) reversed() *graph {
 	r := *g
 	r.edges = make([]edge, len(g.edges))
@@ -178,7 +178,7 @@ func over(bytes, rate int64) unit.Time {
 	return unit.Time(scaled(bytes, int64(unit.Second), rate))
 }
 
-// scaled is a × b / c, rounded down; what does not fit is the largest number.
+// scaled returns a × b / c, rounded down; what does not fit is the largest number.
 func scaled(a, b, c int64) int64 {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	if high >= uint64(c) {

@@ -10,8 +10,8 @@ type toll struct {
 	passes   uint64 // element × link, at least
 }
 
-// tolls are those of each kind of link, of all links, and of all links between cubes. With weights
-// of 0 and 1 on links they are solutions of the dual of the largest concurrent flow.
+// tolls returns those of each kind of link, of all links, and of all links between cubes. With
+// weights of 0 and 1 on links they are solutions of the dual of the largest concurrent flow.
 //
 // In a large machine a cube is one node, and its inner links are not counted.
 func (s *Solver) tolls(d *demand) []toll {

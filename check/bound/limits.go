@@ -166,7 +166,7 @@ func (s *Solver) vector(d *demand, o *Options) Bound {
 	return combining(Vector, d, s.vectors(o))
 }
 
-// vectors is how many pairs the vector units combine in a second, rounded up.
+// vectors returns how many pairs the vector units combine in a second, rounded up.
 func (s *Solver) vectors(o *Options) int64 {
 	units := o.VectorUnits
 	if units == 0 {

@@ -39,7 +39,7 @@ type experiment struct {
 	inPlace   bool
 }
 
-// measured is what a run took, and what limits it.
+// measured holds what a run took, and what limits it.
 type measured struct {
 	time   unit.Time
 	limits *bound.Result

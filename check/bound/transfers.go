@@ -13,7 +13,7 @@ import (
 	"kernbench/unit"
 )
 
-// Transfer is what one algorithm moves in one call, on the machine's route between two nodes.
+// Transfer holds what one algorithm moves in one call, on the machine's route between two nodes.
 type Transfer struct {
 	From, To machine.NodeID
 	Bytes    int64

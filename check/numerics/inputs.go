@@ -40,7 +40,7 @@ var sets = []*Set{
 // Sets lists the inputs. The first is the default.
 func Sets() []*Set { return slices.Clone(sets) }
 
-// LookupSet is the set called name.
+// LookupSet returns the set called name.
 func LookupSet(name string) (*Set, error) {
 	var names []string
 	for _, s := range sets {
@@ -70,14 +70,14 @@ func (c *choice) random(rank, index, use int) uint64 {
 	return mix(x + uint64(index)<<3 + uint64(use))
 }
 
-// part is a number from 0 up to, not including, 1.
+// part returns a number from 0 up to, not including, 1.
 func (c *choice) part(rank, index, use int) float64 {
 	return float64(c.random(rank, index, use)>>11) * 0x1p-53
 }
 
 func (c *choice) uniform(rank, index int) float64 { return c.part(rank, index, 0) }
 
-// normal is the sum of twelve numbers of 16 bits, less 6: bounded, and without functions that
+// normal returns the sum of twelve numbers of 16 bits, less 6: bounded, and without functions that
 // machines compute differently.
 func (c *choice) normal(rank, index int) float64 {
 	sum := 0
@@ -112,7 +112,7 @@ func (c *choice) cancel(rank, index int) float64 {
 	return left - 1 - c.part(rank-1, index, 0)
 }
 
-// mix is the finaliser of SplitMix64 (Steele, Lea, Flood, 2014).
+// mix returns the finaliser of SplitMix64 (Steele, Lea, Flood, 2014).
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -18,7 +18,7 @@ type Input struct {
 	Results []Result
 }
 
-// Result is what a rank ended with, or a part of it.
+// Result holds what a rank ended with, or a part of it.
 type Result struct {
 	Rank  int
 	First int    // which element of the contributions its first one is the sum of
@@ -242,7 +242,7 @@ func (j *judge) error(got float64) float64 {
 	return d.Magnitude() / n
 }
 
-// eta is the smallest value.
+// eta returns the smallest value.
 func (f *format) eta() float64 { return math.Ldexp(1, f.least) }
 
 // Factor returns the error bound of a sum with the given tree, as a fraction of the sum of

@@ -39,7 +39,7 @@ func add(t dtype.Type, a, b part) part {
 	}}
 }
 
-// converted is a part in another type, which rounds where that is narrower.
+// converted returns a part in another type, which rounds where that is narrower.
 func converted(to, from dtype.Type, a part) part {
 	out := make([]byte, to.Size())
 	dtype.Convert(to, from, out, a.value)
@@ -140,7 +140,7 @@ func TestWrongHeightIsCaught(t *testing.T) {
 	}
 }
 
-// tree is one of so many contributions, in one type.
+// tree returns one of so many contributions, in one type.
 func tree(t dtype.Type, terms, height uint32) oplog.Tree {
 	return oplog.Tree{Terms: terms, Height: height, Growth: uint64(height) * unitOf(t)}
 }

@@ -7,7 +7,7 @@ import (
 	"kernbench/dtype"
 )
 
-// format is what rounding to a float type depends on.
+// format holds what rounding to a float type depends on.
 type format struct {
 	digits int // of the significand, with the leading one
 	least  int // exponent of the smallest subnormal
@@ -33,7 +33,7 @@ type Sum struct {
 	limb [limbs]uint64
 }
 
-// NewSum is a sum of nothing, for values of a float type.
+// NewSum returns a sum of nothing, for values of a float type.
 func NewSum(t dtype.Type) *Sum {
 	if t == dtype.F64 {
 		return &Sum{unit: formats[dtype.F64].least, n: limbs}
@@ -82,7 +82,7 @@ func (s *Sum) put(i int, lo, hi uint64, minus bool) {
 // negative reports whether the sum is below zero.
 func (s *Sum) negative() bool { return s.limb[s.n-1]>>63 != 0 }
 
-// Abs is the magnitude.
+// Abs returns the magnitude.
 func (s *Sum) Abs() Sum {
 	a := *s
 	if !a.negative() {
@@ -95,7 +95,7 @@ func (s *Sum) Abs() Sum {
 	return a
 }
 
-// top is the place of the highest bit of a magnitude, -1 of zero.
+// top returns the place of the highest bit of a magnitude, -1 of zero.
 func (s *Sum) top() int {
 	for i := s.n - 1; i >= 0; i-- {
 		if s.limb[i] != 0 {
@@ -155,7 +155,7 @@ func (s *Sum) Round(t dtype.Type) float64 {
 	return v
 }
 
-// Magnitude is the absolute value as a float64 that is not below it.
+// Magnitude returns the absolute value as a float64 that is not below it.
 func (s *Sum) Magnitude() float64 {
 	a := s.Abs()
 	top := a.top()
@@ -170,8 +170,8 @@ func (s *Sum) Magnitude() float64 {
 	return math.Ldexp(float64(m), at+s.unit)
 }
 
-// ULP is the unit in the last place of a type at |x|: the distance of the values of the type there.
-// Beyond the range of the type it is that of the largest ones.
+// ULP returns the unit in the last place of a type at |x|: the distance of the values of the type
+// there. Beyond the range of the type it is that of the largest ones.
 func ULP(t dtype.Type, x float64) float64 {
 	f := &formats[t]
 	e := f.least + f.digits - 1 // of the smallest normal value

@@ -12,7 +12,7 @@ import (
 
 var floats = []dtype.Type{dtype.F16, dtype.BF16, dtype.F32, dtype.F64}
 
-// drawValue is a finite value of a type, of any exponent.
+// drawValue returns a finite value of a type, of any exponent.
 func drawValue(t *rapid.T, typ dtype.Type) float64 {
 	b := make([]byte, 8)
 	for {

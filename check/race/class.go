@@ -15,7 +15,7 @@ func (c Class) String() string { return [...]string{"directed", "counting", "sch
 // MarshalText is the name.
 func (c Class) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// Claim is what follows from the class.
+// Claim returns what follows from the class.
 func (c Class) Claim() string {
 	if c == Scheduled {
 		return "this run says nothing certain about other timings"

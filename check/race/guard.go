@@ -29,7 +29,7 @@ type guard struct {
 	index    map[suspectKey]*suspect
 }
 
-// guarding is what a Detector knows of guards.
+// guarding holds what a Detector knows of guards.
 type guarding struct {
 	guards   []*guard
 	compared map[[2]history.Agent]bool // by maybeLocked
@@ -51,7 +51,7 @@ type shape struct {
 	level, others int64 // what its agent, and what all others had added when it began
 }
 
-// section is what an agent does between two of its changes of a guard.
+// section holds what an agent does between two of its changes of a guard.
 type section struct {
 	shape
 	guard  *guard

@@ -13,14 +13,14 @@ import (
 // lock: each agent that takes it gives it back and waits for nothing in between. Accesses that
 // conflict in sections of a lock are listed by themselves.
 
-// ignoring is what is known of words that atomics change.
+// ignoring holds what is known of words that atomics change.
 type ignoring struct {
 	swaps   map[history.Word]*swaps
 	holds   map[history.Agent][]*swaps // the locks that each agent has taken
 	changes map[history.Word]bool      // words that something else than compare-and-swaps has changed
 }
 
-// swaps is what is known of a word that compare-and-swaps have changed.
+// swaps holds what is known of a word that compare-and-swaps have changed.
 type swaps struct {
 	word      history.Word
 	at        map[int64]swapsAt

@@ -42,7 +42,7 @@ func (q *question) all(yield func(*event) bool) {
 	}
 }
 
-// knowledge is what an agent learns when it reads a word.
+// knowledge holds what an agent learns when it reads a word.
 type knowledge struct {
 	one    *clock      // all that this clock knows, or nil
 	times  []uint32    // and that of each agent at least up to here

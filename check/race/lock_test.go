@@ -13,7 +13,7 @@ import (
 	"kernbench/tl"
 )
 
-// locked is what a kernel of these tests has at hand: words of rank 0, a block of data there.
+// locked holds what a kernel of these tests has at hand: words of rank 0, a block of data there.
 type locked struct {
 	*tl.Context
 	data  tl.Sym

@@ -90,7 +90,8 @@ func (d *Detector) knowsLines(c *clock, f *event, a mem.Addr, n int64) bool {
 	return at >= end
 }
 
-// missingLines is what would order e after put f, if its agent has waited for some of its lines.
+// missingLines returns what would order e after put f, if its agent has waited for some of its
+// lines.
 func (d *Detector) missingLines(f, e *event) string {
 	u := d.carrierOf(f)
 	if u == nil || u.more == 0 {

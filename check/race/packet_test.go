@@ -21,7 +21,7 @@ func packetWindow(t *testing.T) *mem.Layout {
 	return l
 }
 
-// packetCase is what rank 0 sends and rank 1 receives, and the hazards of it.
+// packetCase holds what rank 0 sends and rank 1 receives, and the hazards of it.
 type packetCase struct {
 	name          string
 	sends, reads  func(c *tl.Context, a tl.Args, data tl.Sym, flags tl.Signal)

@@ -56,7 +56,7 @@ func (a act) String() string {
 // orders reports whether an operation is there only for order.
 func (a act) orders() bool { return a.do >= doWait && a.do <= doPipe }
 
-// program is what each rank does.
+// program holds what each rank does.
 type program struct {
 	ranks, blocks, words int
 	acts                 [][]act

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// protocol is what ranks do to meet, and the hazards that the judge must find in it.
+// protocol holds what ranks do to meet, and the hazards that the judge must find in it.
 type protocol struct {
 	name  string
 	ranks int

@@ -260,7 +260,7 @@ func (p *tiny) enabled(s *tinyState, i int) bool {
 // pair is two accesses by operations that are in flight at the same time in some schedule.
 type pair [2]int
 
-// outcome is what all schedules come to.
+// outcome holds what all schedules come to.
 type outcome struct {
 	pairs map[pair]bool
 	hangs bool // some schedule does not end

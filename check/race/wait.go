@@ -31,7 +31,7 @@ type wait struct {
 	settled bool      // it is known to depend on later updates
 }
 
-// waiting is what a Detector keeps of waits.
+// waiting holds what a Detector keeps of waits.
 type waiting struct {
 	waits []*wait
 	asked question // scratch
@@ -143,7 +143,7 @@ func (d *Detector) teach(agent history.Agent, y *knowledge) {
 	}
 }
 
-// doubts is what an agent has learned from an atomic, before its next operation.
+// doubts holds what an agent has learned from an atomic, before its next operation.
 type doubts struct {
 	word    history.Word
 	learned knowledge

@@ -70,7 +70,7 @@ func newBound(c collective.Call, n, depth int) bound {
 	return b
 }
 
-// at is the bound for element i of ref. It includes the error of the reference itself.
+// at returns the bound for element i of ref. It includes the error of the reference itself.
 func (b *bound) at(ref *collective.Reference, i int) float64 {
 	if b.relative == 0 {
 		return 0
@@ -94,7 +94,7 @@ func growth(k int, u float64) float64 {
 	return math.Expm1(float64(k) * math.Log1p(u))
 }
 
-// smallest is the smallest subnormal of t.
+// smallest returns the smallest subnormal of t.
 func smallest(t dtype.Type) float64 {
 	switch t {
 	case dtype.F16:

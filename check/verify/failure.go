@@ -181,7 +181,7 @@ func (c *check) single(f *Failure, want, got []collective.Contributor) string {
 	return c.by(f, what)
 }
 
-// meaning is the collective with its reduction: "all_reduce sum".
+// meaning returns the collective with its reduction: "all_reduce sum".
 func (c *check) meaning() string {
 	if c.Collective.Reduces {
 		return c.Collective.Name + " " + c.Call.Op.String()

@@ -92,7 +92,7 @@ func oneIndex(cs []collective.Contributor) bool {
 	return len(cs) > 0
 }
 
-// stretch is a range of ranks lo to hi with the same contribution.
+// stretch returns a range of ranks lo to hi with the same contribution.
 func stretch(lo, hi collective.Contributor, all []collective.Contributor) string {
 	s := fmt.Sprint(lo.Rank)
 	if hi.Rank > lo.Rank {
@@ -110,7 +110,7 @@ func stretch(lo, hi collective.Contributor, all []collective.Contributor) string
 // count writes the number of times that a contribution is present.
 func count(n int64) string { return atLeast(n, math.MaxInt64) + " times" }
 
-// atLeast is a count that sticks at most.
+// atLeast returns a count that sticks at most.
 func atLeast(n, most int64) string {
 	if n >= most {
 		return fmt.Sprintf("at least %d", most)

@@ -128,7 +128,7 @@ func (c *check) reference(rank, i int) (ref collective.Reference) {
 	return ref
 }
 
-// part is the part of rank's output that element i is in, and its place there.
+// part returns the part of rank's output that element i is in, and its place there.
 func (c *check) part(rank, i int) (collective.Part, int) {
 	parts := c.expect.Parts(rank)
 	for len(parts) > 1 && i >= parts[0].N {

@@ -79,7 +79,7 @@ type Overflow struct {
 	Step    string // where the first infinity or NaN arose, if that is known
 }
 
-// text is the sentence about it, or "" where there is none.
+// text returns the sentence about it, or "" where there is none.
 func (o Overflow) text(typ fmt.Stringer, largest float64) string {
 	if o.Elements == 0 {
 		return ""

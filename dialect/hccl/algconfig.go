@@ -54,7 +54,7 @@ var rowNames = map[AlgConfig]string{
 	{OpAlltoAllV, "fullmesh", "pairwise"}: "window_all_to_all_v_pairwise",
 }
 
-// DefaultAlgConfig is the usual algorithm string of an operation, "" for one without tasks.
+// DefaultAlgConfig returns the usual algorithm string of an operation, "" for one without tasks.
 func DefaultAlgConfig(op OpType) string {
 	switch op {
 	case OpAllReduce, OpAllGather, OpReduceScatter:

@@ -45,7 +45,7 @@ func (h *Hccl) unlike(poster *Kernel) (Diagnostic, bool) {
 	return Diagnostic{}, false
 }
 
-// poster is the core that posts the tasks of an object, nil if it never began.
+// poster returns the core that posts the tasks of an object, nil if it never began.
 func (s *session) poster(h *Hccl, cores []*Kernel) *Kernel {
 	typ := h.k.typ
 	switch h.config.Server {

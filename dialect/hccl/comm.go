@@ -62,7 +62,7 @@ func NewComm(dev *device.Context, name string, pes []int32, o Options) (*Comm, e
 // Name returns the group's name, which tilings use.
 func (g *Comm) Name() string { return g.name }
 
-// Size is the number of ranks.
+// Size returns the number of ranks.
 func (g *Comm) Size() int { return g.team.Size() }
 
 // PEs lists the members by rank.
@@ -76,8 +76,8 @@ func (g *Comm) Free() error {
 	return g.dev.FreeTeam(g.team)
 }
 
-// perServer is the number of ranks that share a server, which is a SIP here. ok is false if servers
-// have different numbers, or if ranks of a server are not consecutive.
+// perServer returns the number of ranks that share a server, which is a SIP here. ok is false if
+// servers have different numbers, or if ranks of a server are not consecutive.
 func (g *Comm) perServer() (n int, ok bool) {
 	m := g.dev.Machine()
 	per := m.NumPEs() / m.SIPs()

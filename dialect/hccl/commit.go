@@ -88,7 +88,7 @@ func (h *Hccl) waitFor(call string, s tl.Signal, id Handle, n int) {
 	h.status.await(h.k.Context, s, id, n)
 }
 
-// Query is the number of turns of a task that have ended, Failure for none. It does not wait.
+// Query returns the number of turns of a task that have ended, Failure for none. It does not wait.
 func (h *Hccl) Query(id Handle) int {
 	call := fmt.Sprintf("Query(handle %d)", id)
 	t, ok := h.find(call, id, "-1")

@@ -48,7 +48,7 @@ func (m *memory) sums(times float64) {
 	m.holds("the sum", want)
 }
 
-// opened is an object on the group with its tiling.
+// opened returns an object on the group with its tiling.
 func opened(k *hccl.Kernel, c hccl.Config, at int) *hccl.Hccl {
 	h := k.New(c)
 	h.InitV2(k.HcclContext(0), k.Tiling())

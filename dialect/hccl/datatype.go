@@ -96,7 +96,7 @@ func (t DataType) Carrier() (dtype.Type, bool) {
 	return dataTypes[t].carrier, true
 }
 
-// String is the name in the HCCL enumeration.
+// String returns the name in the HCCL enumeration.
 func (t DataType) String() string {
 	if !t.Valid() {
 		return fmt.Sprintf("HcclDataType(%d)", uint8(t))
@@ -104,7 +104,7 @@ func (t DataType) String() string {
 	return dataTypePrefix + dataTypes[t].name
 }
 
-// reducibleNames is the types that Reducible accepts, for messages.
+// reducibleNames returns the types that Reducible accepts, for messages.
 func reducibleNames() string {
 	var names []string
 	for _, t := range DataTypes() {

@@ -157,7 +157,7 @@ func TestDeadlocksOfCores(t *testing.T) {
 	}
 }
 
-// prepared is an AllReduce.
+// prepared returns an AllReduce.
 func prepared(k *hccl.Kernel, h *hccl.Hccl, release hccl.Release, repeat uint8) hccl.Handle {
 	return h.AllReduce(release, k.GM(0), k.GM(1), 20, hccl.FP32, hccl.ReduceSum, repeat)
 }

@@ -41,7 +41,7 @@ type Diagnostic struct {
 // never is Diagnostic.Returned of a call that does not return.
 const never = "never"
 
-// String is the diagnostic in one line.
+// String returns the diagnostic in one line.
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	b.WriteString("hccl: ")
@@ -72,7 +72,7 @@ func (d Diagnostic) String() string {
 	return strings.ReplaceAll(b.String(), "\n", " ")
 }
 
-// at is the place, with the core between the rank and the line.
+// at returns the place, with the core between the rank and the line.
 func (d Diagnostic) at() string {
 	p := d.Place
 	p.Op = ""

@@ -38,7 +38,7 @@ func (f *form) prepare(h *hccl.Hccl, release hccl.Release, send, recv mem.Addr) 
 	return h.AlltoAllV(release, send, f.sendCounts[me], f.sendAt[me], f.typ, recv, f.recvCounts[me], f.recvAt[me], f.typ, repeat)
 }
 
-// pitch is the distance of two blocks.
+// pitch returns the distance of two blocks.
 func (f *form) pitch() int {
 	if f.stride > 0 {
 		return f.stride
@@ -81,7 +81,7 @@ func (f *form) apply(turn int, send, recv [][]float64) {
 	}
 }
 
-// combined is what element i of all contributions comes to.
+// combined returns what element i of all contributions comes to.
 func (f *form) combined(in [][]float64, i int) float64 {
 	v := in[0][i]
 	for r := 1; r < len(in); r++ {
@@ -97,7 +97,7 @@ func (f *form) combined(in [][]float64, i int) float64 {
 	return v
 }
 
-// extent is how many elements the buffers of a task need.
+// extent returns how many elements the buffers of a task need.
 func (f *form) extent(world int) (send, recv int) {
 	turns := f.count * f.repeat
 	blocks := (world-1)*f.pitch() + turns
@@ -126,7 +126,7 @@ func (f *form) extent(world int) (send, recv int) {
 // untouched is what lies in result buffers that nothing has written: no input or sum.
 const untouched = 111
 
-// input is what a rank sends: small enough that sums of a few are exact in every type.
+// input returns what a rank sends: small enough that sums of a few are exact in every type.
 func (f *form) input(rank, i int) float64 {
 	if f.op.Reduces() {
 		return float64((i*7+rank*31)%21 - 10)
@@ -134,7 +134,7 @@ func (f *form) input(rank, i int) float64 {
 	return float64((i*7 + rank*31) % 101)
 }
 
-// carrier is the type of the elements in memory.
+// carrier returns the type of the elements in memory.
 func (f *form) carrier() dtype.Type {
 	t, _ := f.typ.Carrier()
 	return t
@@ -192,7 +192,7 @@ func (r *rig) spread(pes []int32, n int, t dtype.Type, fill func(rank, i int) fl
 	return m
 }
 
-// read is what each rank's part holds.
+// read returns what each rank's part holds.
 func (m *memory) read() [][]float64 {
 	m.r.Helper()
 	all := make([][]float64, len(m.shards))
@@ -253,12 +253,12 @@ func (r *rig) launch(g *hccl.Comm, cores hccl.Cores, body func(k *hccl.Kernel, h
 	return l
 }
 
-// usual is the tiling of an operation with its usual algorithm.
+// usual returns the tiling of an operation with its usual algorithm.
 func usual(op hccl.OpType) *hccl.CcTiling {
 	return hccl.NewCcTiling("world", op, hccl.DefaultAlgConfig(op))
 }
 
-// first are the first PEs.
+// first returns the first PEs.
 func first(n int) []int32 {
 	pes := make([]int32, n)
 	for i := range pes {

@@ -59,7 +59,7 @@ func (r *rig) pairOf(a, b []int32, ops [2]hccl.OpType, n, buffers int) *pair {
 	return p
 }
 
-// launch is one of a kernel that gets the objects of the groups that it is in.
+// launch returns one of a kernel that gets the objects of the groups that it is in.
 func (p *pair) launch(body func(k *hccl.Kernel, h [2]*hccl.Hccl)) hccl.Launch {
 	l := hccl.Launch{Name: "pair", Cores: hccl.Cores{AIV: 1}, Comms: p.comms, Tiling: p.tiling, Kernel: func(k *hccl.Kernel) {
 		var h [2]*hccl.Hccl
@@ -81,7 +81,7 @@ func (p *pair) launch(body func(k *hccl.Kernel, h [2]*hccl.Hccl)) hccl.Launch {
 	return l
 }
 
-// of is what a buffer holds on the members of a group, by rank in it.
+// of returns what a buffer holds on the members of a group, by rank in it.
 func (p *pair) of(group, buffer int) [][]float64 {
 	values := p.buffers[buffer].read()
 	var all [][]float64
@@ -142,7 +142,7 @@ func TestOverlappingGroups(t *testing.T) {
 	})
 }
 
-// chained is a task of the second group that reads what one of the first writes.
+// chained returns a task of the second group that reads what one of the first writes.
 func chained(sync bool) func(k *hccl.Kernel, h [2]*hccl.Hccl) {
 	return func(k *hccl.Kernel, h [2]*hccl.Hccl) {
 		gather := func(o *hccl.Hccl, release hccl.Release, from, to mem.Addr) hccl.Handle {

@@ -54,7 +54,7 @@ func (s *session) sideOf(r device.RaceSide, at mem.Addr) *side {
 	return &side{RaceSide: r, task: t, turn: t.turnAt(at)}
 }
 
-// turnAt is the turn that reads or writes an address, -1 for none.
+// turnAt returns the turn that reads or writes an address, -1 for none.
 func (t *task) turnAt(at mem.Addr) int {
 	if !t.shared() {
 		return -1
@@ -105,7 +105,7 @@ func (x *side) calls() string {
 	return fmt.Sprintf("prepared at %s, committed at %s", prepared, committed)
 }
 
-// committedAt is the line of the call that committed a turn, "" where none is known.
+// committedAt returns the line of the call that committed a turn, "" where none is known.
 func (t *task) committedAt(turn int) string {
 	unit := turn * t.unitsPerTurn()
 	for _, c := range t.released {

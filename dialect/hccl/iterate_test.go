@@ -13,14 +13,14 @@ import (
 	"kernbench/tl"
 )
 
-// steps is an AlltoAllV in steps, so many of which one Commit releases.
+// steps returns an AlltoAllV in steps, so many of which one Commit releases.
 func steps(size int) *hccl.CcTiling {
 	cc := usual(hccl.OpAlltoAllV)
 	cc.SetStepSize(uint8(size))
 	return cc
 }
 
-// equal is an AlltoAllV of equal blocks, as rows of n elements each turn.
+// equal returns an AlltoAllV of equal blocks, as rows of n elements each turn.
 func equal(world, n, repeat int) *form {
 	counts := make([][]uint64, world)
 	for r := range counts {

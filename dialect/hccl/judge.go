@@ -19,7 +19,7 @@ func (s *session) judge(failed error, misuse *Misuse) error {
 	return s.dev.JudgeTurns(all, failed)
 }
 
-// performed is the units of a group.
+// performed returns the units of a group.
 func (g *run) performed() []device.Performed {
 	var all []device.Performed
 	byRank := g.shared()

@@ -46,13 +46,13 @@ type Kernel struct {
 	ended   bool
 }
 
-// CoreType is the type of this core (g_coreType).
+// CoreType returns the type of this core (g_coreType).
 func (k *Kernel) CoreType() CoreType { return k.typ }
 
-// BlockIdx is the number of this core among those of its type on the device (GetBlockIdx).
+// BlockIdx returns the number of this core among those of its type on the device (GetBlockIdx).
 func (k *Kernel) BlockIdx() int { return k.block }
 
-// BlockNum is the number of cores of its type on the device (GetBlockNum).
+// BlockNum returns the number of cores of its type on the device (GetBlockNum).
 func (k *Kernel) BlockNum() int { return k.session.cores.of(k.typ) }
 
 // HcclContext returns the context of a group of the launch, 0 or 1 (GetHcclContext), for InitV2.
@@ -78,7 +78,7 @@ func (k *Kernel) Buffer(i int) tl.Ref {
 	return refs[i][k.device]
 }
 
-// GM is the address of Buffer(i).
+// GM returns the address of Buffer(i).
 func (k *Kernel) GM(i int) mem.Addr { return k.Buffer(i).Addr }
 
 // SyncScope selects the cores of a device for a SyncAll.

@@ -206,7 +206,7 @@ func (s *session) perform(ctx context.Context) error {
 	return s.dev.Synchronize(ctx)
 }
 
-// typeOf is the type of a core of the device: AIC come first.
+// typeOf returns the type of a core of the device: AIC come first.
 func (s *session) typeOf(core int) CoreType {
 	if core < s.cores.AIC {
 		return AIC

@@ -12,7 +12,7 @@ import (
 // uneven is the example of the documents: a row of counts for each sender.
 var uneven = [][]uint64{{3, 3, 3, 3}, {2, 2, 3, 2}, {1, 4, 4, 4}, {3, 3, 3, 3}}
 
-// packed is an AlltoAllV of such counts, with the turns of a block contiguous and the blocks
+// packed returns an AlltoAllV of such counts, with the turns of a block contiguous and the blocks
 // contiguous.
 func packed(counts [][]uint64, repeat int) *form {
 	f := &form{op: hccl.OpAlltoAllV, typ: hccl.FP16, repeat: repeat, sendCounts: counts}
@@ -151,7 +151,7 @@ func (r *rig) layout(tasks []part, o hccl.Options, filled []int) {
 	}
 }
 
-// cutAll is what follows an element in each list.
+// cutAll returns what follows an element in each list.
 func cutAll(lists [][]float64, at int) [][]float64 {
 	rest := make([][]float64, len(lists))
 	for i, l := range lists {
@@ -160,7 +160,7 @@ func cutAll(lists [][]float64, at int) [][]float64 {
 	return rest
 }
 
-// count is how many elements are written.
+// count returns how many elements are written.
 func count(values []float64) int {
 	n := 0
 	for _, v := range values {

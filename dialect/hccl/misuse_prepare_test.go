@@ -9,7 +9,7 @@ import (
 
 const tenSums = "AllReduce(count 10, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, repeat 1)"
 
-// refusedReduce is an all-reduce that is refused, on an object that is ready.
+// refusedReduce returns an all-reduce that is refused, on an object that is ready.
 func refusedReduce(send, recv bool, count uint64, typ hccl.DataType, op hccl.ReduceOp, repeat uint8) func(m *maker) {
 	return func(m *maker) {
 		m.init()
@@ -36,12 +36,12 @@ func (m *maker) goOn() {
 	m.h.Finalize()
 }
 
-// v is an exchange that sends so many elements.
+// v returns an exchange that sends so many elements.
 func v(counts string) string {
 	return "AlltoAllV(sendCounts " + counts + ", sdispls [0 50 100 150], HCCL_DATA_TYPE_FP32, recvCounts [5 5 5 5], rdispls [0 50 100 150], HCCL_DATA_TYPE_FP32, repeat 1)"
 }
 
-// refusedV is an exchange that is refused for what it sends.
+// refusedV returns an exchange that is refused for what it sends.
 func refusedV(counts, displs []uint64) func(m *maker) {
 	return func(m *maker) {
 		m.init()
@@ -50,7 +50,7 @@ func refusedV(counts, displs []uint64) func(m *maker) {
 	}
 }
 
-// refusedItems is a list that is refused.
+// refusedItems returns a list that is refused.
 func refusedItems(list func(m *maker) []hccl.BatchItem) func(m *maker) {
 	return func(m *maker) {
 		m.init()

@@ -100,7 +100,7 @@ func (m *maker) reduce(commit hccl.Release, repeat uint8) hccl.Handle {
 	return m.h.AllReduce(commit, m.send, m.recv, 10, hccl.FP32, hccl.ReduceSum, repeat)
 }
 
-// fours is the number n for each rank.
+// fours returns the number n for each rank.
 func fours(n uint64) []uint64 { return []uint64{n, n, n, n} }
 
 // fifties is where blocks of exchanges lie.

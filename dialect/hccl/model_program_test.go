@@ -20,7 +20,7 @@ const (
 	bufferElems         = 2 * maxPlan * regionElems
 )
 
-// operations are those that a group has tilings for.
+// operations returns those that a group has tilings for.
 func (p *program) operations(g int) []hccl.OpType {
 	ops := []hccl.OpType{hccl.OpAllReduce, hccl.OpAllGather, hccl.OpReduceScatter, hccl.OpAlltoAll}
 	if p.stepSize[g] > 0 {
@@ -201,7 +201,7 @@ func (w *writer) iterate(g, handle int) {
 	w.add(step{act: actIterate, group: g, handle: handle, side: side})
 }
 
-// most is how many units of a task may be committed.
+// most returns how many units of a task may be committed.
 func (w *writer) most(g, handle int, m *made) int {
 	if w.ending == lacking && w.lacks == [2]int{g, handle} && m.turns > 0 {
 		return m.units() - 1

@@ -50,7 +50,7 @@ var layouts = []caseSetup{
 
 func (w caseSetup) count() int { return w.cores.AIC + w.cores.AIV }
 
-// performed is what a program came to.
+// performed holds what a program came to.
 type performed struct {
 	answers [][][]int // by device and core
 	judged  int       // results that are right
@@ -261,7 +261,7 @@ var collectives = map[hccl.OpType]string{
 	hccl.OpAlltoAll: "all_to_all", hccl.OpAlltoAllV: "all_to_all",
 }
 
-// received is what tasks leave in the buffers, by device.
+// received returns what tasks leave in the buffers, by device.
 func received(p *program, tasks []step, sent []float64) ([]float64, error) {
 	left := make([]float64, len(sent))
 	for _, s := range tasks {

@@ -39,7 +39,7 @@ const (
 	spoils
 )
 
-// breaks is the rule that it breaks.
+// breaks returns the rule that it breaks.
 func (s spoil) breaks() hccl.Rule {
 	return [spoils]hccl.Rule{
 		"", hccl.RepeatZero, hccl.NullBuffer, hccl.BadDataType, hccl.NotReducible, hccl.BadOp, hccl.BadCount, hccl.NoTiling,
@@ -71,7 +71,7 @@ func (s step) String() string {
 	return fmt.Sprintf("%s(%d)@%d", name, s.handle, s.group)
 }
 
-// program is what the ranks of up to two groups do.
+// program holds what the ranks of up to two groups do.
 type program struct {
 	ranks    int
 	groups   [][]int  // members, ascending
@@ -81,7 +81,7 @@ type program struct {
 	steps    [][]step // by rank
 }
 
-// member is the rank of a device in a group, -1 for none.
+// member returns the rank of a device in a group, -1 for none.
 func (p *program) member(group, device int) int {
 	for i, d := range p.groups[group] {
 		if d == device {
@@ -91,13 +91,13 @@ func (p *program) member(group, device int) int {
 	return -1
 }
 
-// answer is what a call returns: one of a range. On a core that does not post, and may be
+// answer holds what a call returns: one of a range. On a core that does not post, and may be
 // slower than the one that does, the range has another end.
 type answer struct{ low, high, slower int }
 
 func one(n int) answer { return answer{n, n, n} }
 
-// foreseen is what a program comes to.
+// foreseen holds what a program comes to.
 type foreseen struct {
 	answers [][]answer    // by device: of the calls that return
 	broken  [][]hccl.Rule // by device: in the order of calls, of those that do not return, too
@@ -119,7 +119,7 @@ type modelTask struct {
 
 func (t *modelTask) units() int { return t.turns * t.per }
 
-// modelObject is what a rank has of a group.
+// modelObject holds what a rank has of a group.
 type modelObject struct {
 	me, world, size   int // its rank, and the step size of its AlltoAllV
 	usable, finalized bool
@@ -127,7 +127,7 @@ type modelObject struct {
 	lastWait          int
 }
 
-// current is the task whose unit is next, and its handle; nil when all have ended.
+// current returns the task whose unit is next, and its handle; nil when all have ended.
 func (o *modelObject) current() (*modelTask, int) {
 	for i, t := range o.tasks {
 		if t.ended < t.units() {
@@ -388,7 +388,7 @@ func (m *model) iterate(d int, o *modelObject, t *modelTask, s step) (answer, bo
 	return one(listed(ranks)), side == hccl.Destinations || t.ended >= t.iterated
 }
 
-// listed is a list of ranks as a number.
+// listed returns a list of ranks as a number.
 func listed(ranks []int) int {
 	n := 0
 	for _, r := range ranks {

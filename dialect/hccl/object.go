@@ -142,7 +142,7 @@ func (h *Hccl) noPoster() (found, right string) {
 	return "", ""
 }
 
-// maker is the kernel that made the object.
+// maker returns the kernel that made the object.
 func (h *Hccl) maker() *Kernel {
 	if h == nil || h.k == nil {
 		panic("hccl: this object is of no kernel: Kernel.New makes objects")
@@ -173,7 +173,7 @@ func (h *Hccl) SetCcTilingV2(offset int) int {
 	return Success
 }
 
-// GetRankID is the rank of this device in the group, -1 before InitV2.
+// GetRankID returns the rank of this device in the group, -1 before InitV2.
 func (h *Hccl) GetRankID() int {
 	if h.g == nil {
 		return h.refuse(NoInit, "GetRankId()", "the object was not initialised", "InitV2 comes first", "-1")
@@ -181,7 +181,7 @@ func (h *Hccl) GetRankID() int {
 	return h.me
 }
 
-// GetRankDim is the number of ranks of the group, -1 before InitV2.
+// GetRankDim returns the number of ranks of the group, -1 before InitV2.
 func (h *Hccl) GetRankDim() int {
 	if h.g == nil {
 		return h.refuse(NoInit, "GetRankDim()", "the object was not initialised", "InitV2 comes first", "-1")
@@ -189,12 +189,12 @@ func (h *Hccl) GetRankDim() int {
 	return h.g.comm.Size()
 }
 
-// GetWindowsInAddr is the address of buffer "in" of a rank's window, 0 where there is none.
+// GetWindowsInAddr returns the address of buffer "in" of a rank's window, 0 where there is none.
 func (h *Hccl) GetWindowsInAddr(rank int) mem.Addr {
 	return h.windowAddr("GetWindowsInAddr", "in", rank)
 }
 
-// GetWindowsOutAddr is the address of buffer "out" of a rank's window, 0 where there is none.
+// GetWindowsOutAddr returns the address of buffer "out" of a rank's window, 0 where there is none.
 func (h *Hccl) GetWindowsOutAddr(rank int) mem.Addr {
 	return h.windowAddr("GetWindowsOutAddr", "out", rank)
 }

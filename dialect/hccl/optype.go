@@ -67,7 +67,7 @@ func (o OpType) Reduces() bool {
 	return what != nil && what.Reduces
 }
 
-// String is the name in algorithm strings.
+// String returns the name in algorithm strings.
 func (o OpType) String() string {
 	switch what := o.collective(); {
 	case what != nil:

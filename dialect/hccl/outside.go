@@ -147,7 +147,7 @@ func (s *session) misplaced(a area, typ DataType, combines bool) (rule Rule, fou
 	return "", "", ""
 }
 
-// extent is the elements from those of the first turn to those of the last.
+// extent returns the elements from those of the first turn to those of the last.
 func extent(first, last []mem.Chunk) (lo, hi int) {
 	empty := true
 	for j, b := range first {

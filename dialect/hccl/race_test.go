@@ -137,7 +137,7 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// found is the content of a report.
+// found returns the content of a report.
 func found(rep *race.Report) []string {
 	side := func(a *race.Access) string {
 		owner := "program"

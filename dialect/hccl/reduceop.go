@@ -43,7 +43,7 @@ func (o ReduceOp) TL() tl.ReduceOp {
 	return reduceOps[o].tl
 }
 
-// String is the name in the HCCL enumeration.
+// String returns the name in the HCCL enumeration.
 func (o ReduceOp) String() string {
 	if !o.Valid() {
 		return fmt.Sprintf("HcclReduceOp(%d)", uint8(o))

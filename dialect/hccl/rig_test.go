@@ -140,7 +140,7 @@ func (r *rig) buffer(world, n int, t dtype.Type, fill func(rank, i int) float64)
 	return tensors
 }
 
-// read is what a rank's part of a buffer holds.
+// read returns what a rank's part of a buffer holds.
 func (r *rig) read(b []*device.Tensor, rank int) []float64 {
 	r.Helper()
 	for _, x := range b {
@@ -163,7 +163,7 @@ func (r *rig) read(b []*device.Tensor, rank int) []float64 {
 	return nil
 }
 
-// tiling is one of a group, with these algorithm strings, and their offsets.
+// tiling returns one of a group, with these algorithm strings, and their offsets.
 func (r *rig) tiling(ccs ...*hccl.CcTiling) (*hccl.Tiling, []int) {
 	r.Helper()
 	t := hccl.NewTiling()
@@ -199,7 +199,7 @@ func (r *rig) same(b []*device.Tensor, rank int, want func(i int) float64) {
 	}
 }
 
-// judged is the titles of the collectives that were checked.
+// judged returns the titles of the collectives that were checked.
 func (r *rig) judged() []string {
 	var titles []string
 	for _, c := range r.Judged {
@@ -215,5 +215,5 @@ func (r *rig) titles(want ...string) {
 	}
 }
 
-// tensors is a list of buffers.
+// tensors returns a list of buffers.
 func tensors(b ...[]*device.Tensor) [][]*device.Tensor { return b }

@@ -46,7 +46,7 @@ type turnKey struct {
 // of a group are not shared: each rank has its own.
 func (t *task) shared() bool { return t.op != 0 && t.op != OpBatchWrite }
 
-// shared is the tasks in which all ranks take part, by rank and in their order.
+// shared returns the tasks in which all ranks take part, by rank and in their order.
 func (g *run) shared() [][]*task {
 	byRank := make([][]*task, len(g.members))
 	for r := range byRank {
@@ -55,7 +55,7 @@ func (g *run) shared() [][]*task {
 	return byRank
 }
 
-// turnID is the number of a unit among all that the device performs, the same for all ranks.
+// turnID returns the number of a unit among all that the device performs, the same for all ranks.
 func (g *run) turnID(order, unit int) int32 {
 	k := turnKey{order, unit}
 	id, ok := g.turns[k]

@@ -44,7 +44,7 @@ type released struct {
 	line  string
 }
 
-// world is the number of ranks.
+// world returns the number of ranks.
 func (t *task) world() int { return t.g.comm.Size() }
 
 // name returns the name of the task in reports.
@@ -100,7 +100,7 @@ func (t *task) outBlocks(turn int) []mem.Chunk {
 	return t.pitched(turn)
 }
 
-// pitched is a block for each rank.
+// pitched returns a block for each rank.
 func (t *task) pitched(turn int) []mem.Chunk {
 	blocks := make([]mem.Chunk, t.world())
 	for j := range blocks {
@@ -173,7 +173,7 @@ func (t *task) blocks(unit int) (in, out []mem.Chunk) {
 	return in, out
 }
 
-// turn is a unit as the data pass knows it.
+// turn returns a unit as the data pass knows it.
 func (t *task) turn(unit int) *tl.Turn {
 	in, out := t.blocks(unit)
 	refs := func(at mem.Addr, blocks []mem.Chunk) []tl.Ref {
@@ -203,7 +203,7 @@ func (t *task) await(unit int) string {
 	return call
 }
 
-// meaning is the collective that a unit performs, given the tasks of all ranks.
+// meaning returns the collective that a unit performs, given the tasks of all ranks.
 func meaning(tasks []*task, unit int, id int32) collective.Call {
 	t := tasks[0]
 	c := collective.Call{

@@ -39,7 +39,7 @@ type CcTiling struct {
 	reported  int // diagnostics that a Tiling has, too
 }
 
-// NewCcTiling is the tiling of an operation of a group, with an algorithm string as
+// NewCcTiling returns the tiling of an operation of a group, with an algorithm string as
 // KnownAlgConfigs lists them.
 func NewCcTiling(group string, op OpType, algConfig string) *CcTiling {
 	c := &CcTiling{}
@@ -133,13 +133,13 @@ func numbered[T interface {
 // Diagnostics returns why setters refused.
 func (c *CcTiling) Diagnostics() []Diagnostic { return c.misuse.Diagnostics }
 
-// GroupName is the group of the tasks.
+// GroupName returns the group of the tasks.
 func (c *CcTiling) GroupName() string { return c.group }
 
-// OpType is the operation.
+// OpType returns the operation.
 func (c *CcTiling) OpType() OpType { return c.op }
 
-// AlgConfig is the algorithm, of a tiling that was added to a Tiling; the zero AlgConfig of
+// AlgConfig returns the algorithm, of a tiling that was added to a Tiling; the zero AlgConfig of
 // another one.
 func (c *CcTiling) AlgConfig() AlgConfig { return c.parsed }
 
@@ -173,7 +173,7 @@ func (c *CcTiling) check() (parsed AlgConfig, r Rule, err error) {
 	return parsed, "", nil
 }
 
-// Tiling is what a host program gives to a kernel: the init tiling followed by up to eight cc
+// Tiling holds what a host program gives to a kernel: the init tiling followed by up to eight cc
 // tilings. Each is at the offset that SetCcTilingV2 takes.
 type Tiling struct {
 	started bool
@@ -234,7 +234,7 @@ func (t *Tiling) refuse(call string, r Rule, found, right string) (offset, statu
 	return -1, settingRefused
 }
 
-// At is a copy of the cc tiling at an offset.
+// At returns a copy of the cc tiling at an offset.
 func (t *Tiling) At(offset int) (*CcTiling, bool) {
 	i := (offset - initTilingBytes) / ccTilingBytes
 	if offset < initTilingBytes || i >= len(t.cc) || offset != t.offset(i) {
@@ -255,7 +255,7 @@ func (t *Tiling) Offsets() []int {
 
 func (t *Tiling) offset(i int) int { return initTilingBytes + ccTilingBytes*i }
 
-// Bytes is the size of the structure so far, 0 before AddInit.
+// Bytes returns the size of the structure so far, 0 before AddInit.
 func (t *Tiling) Bytes() int {
 	if !t.started {
 		return 0

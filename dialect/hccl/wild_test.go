@@ -49,7 +49,7 @@ func drawCall(t *rapid.T) call {
 	}
 }
 
-// at is the buffer that a small address stands for, or the address itself.
+// at returns the buffer that a small address stands for, or the address itself.
 func (c *call) at(k *hccl.Kernel, a mem.Addr) mem.Addr {
 	switch a {
 	case 8:

@@ -54,13 +54,13 @@ func (d *Dist) InitProcessGroup(backend string) error {
 	return nil
 }
 
-// Plan is the algorithm of the process group, nil before InitProcessGroup.
+// Plan returns the algorithm of the process group, nil before InitProcessGroup.
 func (d *Dist) Plan() *device.Plan { return d.plan }
 
 // PerSIP reports whether every SIP has a worker of its own (rank_level: sip).
 func (d *Dist) PerSIP() bool { return d.plan != nil && d.plan.PerSIP() }
 
-// GetBackend is the name of the process group's backend, empty before there is one.
+// GetBackend returns the name of the process group's backend, empty before there is one.
 func (d *Dist) GetBackend() string {
 	if d.plan == nil {
 		return ""
@@ -68,7 +68,7 @@ func (d *Dist) GetBackend() string {
 	return Backend
 }
 
-// GetRank is the rank of the one host worker, 0. With a worker per SIP, or without a
+// GetRank returns the rank of the one host worker, 0. With a worker per SIP, or without a
 // process group, the caller is no rank: -1. Worker.GetRank is the rank of each worker.
 func (d *Dist) GetRank() int {
 	if d.plan == nil || d.plan.PerSIP() {
@@ -77,7 +77,7 @@ func (d *Dist) GetRank() int {
 	return 0
 }
 
-// GetWorldSize is the number of ranks: PEs, or SIPs; -1 without a process group.
+// GetWorldSize returns the number of ranks: PEs, or SIPs; -1 without a process group.
 func (d *Dist) GetWorldSize() int {
 	if d.plan == nil {
 		return -1

@@ -36,16 +36,16 @@ type request struct {
 	call    Called
 }
 
-// GetRank is the rank of this worker: its SIP, or 0 when there is one for all.
+// GetRank returns the rank of this worker: its SIP, or 0 when there is one for all.
 func (w *Worker) GetRank() int { return w.rank }
 
-// GetWorldSize is the number of ranks of the process group.
+// GetWorldSize returns the number of ranks of the process group.
 func (w *Worker) GetWorldSize() int { return w.dist.GetWorldSize() }
 
-// GetBackend is the name of the process group's backend.
+// GetBackend returns the name of the process group's backend.
 func (w *Worker) GetBackend() string { return w.dist.GetBackend() }
 
-// Dist is the process group's module.
+// Dist returns the process group's module.
 func (w *Worker) Dist() *Dist { return w.dist }
 
 // AllReduce combines the contributions of all ranks and leaves the result in their place. A single
@@ -88,7 +88,7 @@ func (w *Worker) wait(r *request) error {
 	return w.answer
 }
 
-// callerLine is the source line of the program that called a method of Worker.
+// callerLine returns the source line of the program that called a method of Worker.
 func callerLine() string {
 	if _, file, line, ok := runtime.Caller(2); ok {
 		return fmt.Sprintf("%s:%d", filepath.Base(file), line)

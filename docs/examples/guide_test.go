@@ -199,7 +199,7 @@ func TestErrorBlocks(t *testing.T) {
 	}
 }
 
-// missing is the first line of want that has no counterpart in got, or "". Lines of got
+// missing returns the first line of want that has no counterpart in got, or "". Lines of got
 // may be left out, and "…" stands for anything within a line.
 func missing(want, got string) string {
 	lines := strings.Split(got, "\n")

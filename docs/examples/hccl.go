@@ -113,7 +113,7 @@ func forgottenCommit(k *hccl.Kernel) {
 
 const hcclPage = "../hccl.md"
 
-// cells is the rows of the first table of a section, without its head.
+// cells returns the rows of the first table of a section, without its head.
 func cells(text string) [][]string {
 	var rows [][]string
 	for line := range strings.SplitSeq(text, "\n") {

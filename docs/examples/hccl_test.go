@@ -77,7 +77,7 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// section is what stands under a heading of the page.
+// section returns what stands under a heading of the page.
 func section(t *testing.T, title string) string {
 	t.Helper()
 	text, err := os.ReadFile(hcclPage)

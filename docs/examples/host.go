@@ -10,7 +10,7 @@ import (
 	"kernbench/dtype"
 )
 
-// shift is the host program of fromTheLeft. h.Device is the machine that --topology names.
+// shift returns the host program of fromTheLeft. h.Device is the machine that --topology names.
 func shift(ctx context.Context, h *bench.Host) error {
 	pes, n := h.Devices(), h.NElem // the PEs of --ranks or -d; the elements of each: --n-elem
 	x, err := h.Vector("x", pes, n, func(rank int) []float64 { return constant(n, float64(rank)) })

@@ -9,7 +9,7 @@ import (
 	"kernbench/tl"
 )
 
-// exchange is what the kernel below shares: a buffer for the neighbour's vector, and a word
+// exchange returns what the kernel below shares: a buffer for the neighbour's vector, and a word
 // that signals its arrival.
 func exchange(n int) (*mem.Layout, error) {
 	return mem.NewLayout(0, []mem.Buffer{{Name: "exchange", Parts: []mem.Part{

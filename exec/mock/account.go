@@ -5,7 +5,7 @@ import (
 	"kernbench/tl"
 )
 
-// accounted is what a rank has for the account of memory.
+// accounted holds what a rank has for the account of memory.
 type accounted struct {
 	agent history.Agent
 	book  *history.Book // nil: no account is kept

@@ -183,7 +183,7 @@ func (e *effect) update() {
 	}
 }
 
-// bytes is the size of the data.
+// bytes returns the size of the data.
 func (e *effect) bytes() int64 { return int64(e.n) * int64(e.typ.Size()) }
 
 // launchEffect starts an effect that takes place later.

@@ -31,7 +31,7 @@ func (r *rank) orderTo(pe int32) *effectOrder {
 	return l
 }
 
-// class is the queue of a group that an effect waits in.
+// class returns the queue of a group that an effect waits in.
 func (e *effect) class() int {
 	if e.by.run.opts.Order == mem.ByChannel && e.op != tl.OpPut {
 		return 1

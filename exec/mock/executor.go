@@ -45,7 +45,7 @@ type Executor struct {
 // New makes an executor. It does not own the logs.
 func New(o Options) *Executor { return &Executor{opts: o} }
 
-// Data is the log of the data pass, or nil.
+// Data returns the log of the data pass, or nil.
 func (e *Executor) Data() *oplog.Log { return e.opts.Data }
 
 // Close does nothing, because nothing outlives a launch.
@@ -68,7 +68,7 @@ type run struct {
 	words
 }
 
-// outcome is what comes out of a run.
+// outcome holds what comes out of a run.
 type outcome struct {
 	result launch.Result
 	failed error // the first fault

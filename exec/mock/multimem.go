@@ -21,7 +21,7 @@ func (r *rank) multimem(in *tl.Instr) {
 	}
 }
 
-// copies are the places of an address in the copies of all members of a group.
+// copies returns the places of an address in the copies of all members of a group.
 func copies(in *tl.Instr, a mem.Addr) []mem.Addr {
 	at := make([]mem.Addr, len(in.Side.PEs()))
 	for i := range at {

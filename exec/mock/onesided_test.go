@@ -29,7 +29,7 @@ func layout(t testing.TB, n, words int) *mem.Layout {
 	return l
 }
 
-// kernelEnv is what the kernels of the tests below use.
+// kernelEnv holds what the kernels of the tests below use.
 type kernelEnv struct {
 	*tl.Context
 	mine       tl.Ref // its shard of four elements: 1 2 3 4, times 10 for each rank

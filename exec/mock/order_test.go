@@ -21,7 +21,7 @@ type letters struct {
 func (l *letters) set(s tl.Signal) { l.Notify(s, 1, tl.SignalSet, 1) }
 func (l *letters) put()            { l.Put(l.a, 1, l.ones) }
 
-// seen is what rank 1 saw of the data, or of y, once it had seen x: 0 or 1. Both elements
+// seen returns what rank 1 saw of the data, or of y, once it had seen x: 0 or 1. Both elements
 // of the data must have come, or none.
 func seen(t *testing.T, of string, seed uint64, order mem.Ordering, sends func(*letters)) float64 {
 	t.Helper()

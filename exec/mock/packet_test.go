@@ -11,8 +11,8 @@ import (
 	"kernbench/tl"
 )
 
-// packets is a kernel in which rank 0 sends a packet. Rank 1 waits for it, and stores what it finds
-// in its own shard.
+// packets returns a kernel in which rank 0 sends a packet. Rank 1 waits for it, and stores what it
+// finds in its own shard.
 func packets(line tl.PacketLine, wait func(c *tl.Context, flags tl.Signal)) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		data, flags := c.Data(a.Window(0), "w.data"), c.Signals(a.Window(0), "w.flags")

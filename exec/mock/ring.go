@@ -7,7 +7,7 @@ import (
 	"kernbench/tl"
 )
 
-// payload is what one Send carries: n elements of a value that never changes.
+// payload holds what one Send carries: n elements of a value that never changes.
 type payload struct {
 	value tl.Value
 	off   int32
@@ -88,7 +88,7 @@ func (r *ring) pump() {
 	}
 }
 
-// peek is the message at the head of the ring, which must have one.
+// peek returns the message at the head of the ring, which must have one.
 func (r *ring) peek() *message { return &r.messages[r.sizing.Slot(r.Taken)] }
 
 // take removes it, with its reference; the slot stays occupied until its lifetime ends.

@@ -176,7 +176,7 @@ func (x *run) stuck() error {
 	return x.deadlock()
 }
 
-// shuffled is the source of a random schedule, or nil.
+// shuffled returns the source of a random schedule, or nil.
 func shuffled(seed, launch uint64) *rand.Rand {
 	if seed == 0 {
 		return nil

@@ -240,7 +240,7 @@ func (p *phases) kernel(c *tl.Context, a tl.Args) {
 	}
 }
 
-// told is how often a word has been updated when the move of a phase is over.
+// told returns how often a word has been updated when the move of a phase is over.
 func (p *phases) told(phase int, m move) int64 {
 	n := int64(0)
 	for _, ms := range p.moves[:phase+1] {

@@ -72,7 +72,7 @@ func (d *devices) vector(pe int) []int64 {
 // word is number i of the flags of a device.
 func (d *devices) word(pe, i int) int64 { return d.w.Words(pe)[i] }
 
-// copied is a copy of n elements from element i of one device to element k of another.
+// copied returns a copy of n elements from element i of one device to element k of another.
 func copied(to, k, from, i, n int) launch.StreamOp {
 	return launch.StreamOp{
 		Kind: launch.StreamCopy, Line: "host.go:1", Type: dtype.I32, Rows: 1, Bytes: int64(4 * n),
@@ -95,7 +95,7 @@ func (d *devices) wait(peer, word int, cmp tl.Cmp, v int64) launch.StreamOp {
 	return launch.StreamOp{Kind: launch.StreamWait, Line: "host.go:5", Win: d.w, Peer: peer, Word: int32(word), Cmp: cmp, Value: v}
 }
 
-// launch is a grid of programs on the device that it is queued on.
+// launch returns a grid of programs on the device that it is queued on.
 func (d *devices) launch(rank, grid, resident int, k func(c *tl.Context, flags tl.Signal)) launch.StreamOp {
 	return launch.StreamOp{Kind: launch.StreamLaunch, Line: "host.go:6", Launch: &launch.GridLaunch{
 		Name: "work", Rank: rank, World: d.w.Team.Size(), Grid: grid, Resident: resident,

@@ -55,14 +55,14 @@ func (x *run) engines(b *launch.Batch) {
 	}
 }
 
-// tasking is what a rank has of tasks and turns.
+// tasking holds what a rank has of tasks and turns.
 type tasking struct {
 	task   *task           // that it performs, or nil
 	posted map[int32]*task // by cell of their handles: those that were not awaited
 	turnID int32           // of the collective that has begun, or 0
 }
 
-// name is how reports call a task.
+// name returns how reports call a task.
 func (t *task) name() string { return tl.TaskName(&t.Task, t.number) }
 
 // accountQueue records the start of a queue. Its tasks come after nothing but their posts.

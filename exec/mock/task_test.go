@@ -27,7 +27,7 @@ func (d *devices) task(name string, queue int, k func(c *tl.Context, flags tl.Si
 	return &tl.Task{Name: name, Queue: queue, Rank: 1, World: 7, Kernel: func(c *tl.Context, a tl.Args) { k(c, c.Signals(d.w, "flags")) }}
 }
 
-// member is the number of the device that a kernel is on.
+// member returns the number of the device that a kernel is on.
 func member(c *tl.Context, d *devices) int {
 	m, _ := c.TeamRank(d.w.Team)
 	return m
@@ -36,7 +36,7 @@ func member(c *tl.Context, d *devices) int {
 // lineNumber is what changes whenever a test above moves.
 var lineNumber = regexp.MustCompile(`(_test\.go:)\d+:`)
 
-// element is one of the numbers of a device.
+// element returns one of the numbers of a device.
 func element(c *tl.Context, pe, i int) tl.Ref {
 	return c.Ref(mem.At(mem.HBM, pe, int64(4*i)), tl.Dims(1), dtype.I32)
 }

@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// ringUse is what a rank has for its rings.
+// ringUse holds what a rank has for its rings.
 type ringUse struct {
 	in, out  []*ring
 	served   int      // port that the last undirected receive took from

@@ -12,7 +12,7 @@ type watch struct {
 	side  *tl.OneSided
 }
 
-// words is what a run knows of waits for words.
+// words holds what a run knows of waits for words.
 type words struct {
 	watches map[int32][]watch
 	pollers []*rank // that wait for any word to change

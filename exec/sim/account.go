@@ -9,7 +9,7 @@ import (
 // The account of memory is in the order in which kernels run here. It agrees with every order that
 // the program enforces, but not with time, because kernels run ahead.
 
-// accounted is what a rank has for the account of memory.
+// accounted holds what a rank has for the account of memory.
 type accounted struct {
 	book  *history.Book // nil: no account is kept
 	agent history.Agent
@@ -38,7 +38,7 @@ func (r *rank) recordFrom(k history.Kind, at unit.Time, call, line string) *hist
 	return rec
 }
 
-// Slot is what the account calls the slot that a ring has lent.
+// Slot returns what the account calls the slot that a ring has lent.
 func (r *rank) Slot(in uint8) (ring, seq uint32) {
 	q := r.rx[in]
 	return q.Tag, q.Taken - 1

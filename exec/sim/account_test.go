@@ -30,9 +30,9 @@ func newAccount() *account {
 	return a
 }
 
-// told is what each rank did, in its order, except for what depends on time. That is the value of a
-// word beyond the awaited one, and the numbers of slots, which are listed by ring. Accesses are
-// numbered anew, by rank.
+// told returns what each rank did, in its order, except for what depends on time. That is the value
+// of a word beyond the awaited one, and the numbers of slots, which are listed by ring. Accesses
+// are numbered anew, by rank.
 func (a *account) told() (lines map[int][]string, rings map[string][]uint32) {
 	lines, rings = map[int][]string{}, map[string][]uint32{}
 	ops, count := map[uint64]uint64{}, map[int]uint64{}

@@ -38,7 +38,7 @@ func termsOf(b *bench) terms {
 	return terms{b, s, s.Issue, s.DMA.Setup, s.Send, s.Recv, b.launch.Ring.WakeCost}
 }
 
-// path is what a message alone needs: latencies, and its bytes over the slowest link.
+// path returns what a message alone needs: latencies, and its bytes over the slowest link.
 func (c *terms) path(from, to machine.NodeID, bytes int64) unit.Time {
 	head, slowest := c.b.m.Latency(c.b.m.Route(nil, from, to))
 	return head + slowest.Serial().Time(bytes)
@@ -56,7 +56,7 @@ func (c *terms) token(from, to int, bytes int64) unit.Time {
 		c.late(from, to, false) + ring.Protocol.Copied(bytes)
 }
 
-// late is what software adds to a message, or to a credit.
+// late returns what software adds to a message, or to a credit.
 func (c *terms) late(from, to int, credit bool) unit.Time {
 	message, seen := c.b.launch.Ring.Protocol.Late(c.b.m.Between(from, to))
 	if credit {

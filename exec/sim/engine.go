@@ -50,7 +50,7 @@ type task struct {
 	flow   uint64 // in the trace: from its posting
 }
 
-// tasking is what a rank has of tasks and turns.
+// tasking holds what a rank has of tasks and turns.
 type tasking struct {
 	task  *task   // of a communication engine; nil: it is none
 	turn  int32   // number of the collective that has begun, or 0

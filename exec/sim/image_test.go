@@ -24,7 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// image is what a run left behind, and how it went.
+// image holds what a run left behind, and how it went.
 type image struct {
 	err   error
 	data  [][]byte

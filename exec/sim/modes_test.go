@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// outcome is what a launch leaves behind.
+// outcome holds what a launch leaves behind.
 type outcome struct {
 	Err    string
 	Result launch.Result // without Events and Mode

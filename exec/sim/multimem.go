@@ -44,7 +44,7 @@ type multi struct {
 	sums    []partSum // of a load and store, by part
 }
 
-// partSum is what the root has combined.
+// partSum holds what the root has combined.
 type partSum struct {
 	value tl.Value
 	left  int // copies that have not arrived

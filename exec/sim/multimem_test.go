@@ -140,7 +140,8 @@ func TestMultimemUnsupported(t *testing.T) {
 	}
 }
 
-// multimemTime is what nvls_allreduce takes of so many elements on a switch with some settings.
+// multimemTime returns what nvls_allreduce takes of so many elements on a switch with some
+// settings.
 func multimemTime(t *testing.T, n int, sets ...string) unit.Time {
 	t.Helper()
 	r, err := run.Run(t.Context(), run.Spec{

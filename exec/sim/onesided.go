@@ -13,7 +13,7 @@ import (
 	"kernbench/unit"
 )
 
-// sided is what a rank has for one-sided communication.
+// sided holds what a rank has for one-sided communication.
 type sided struct {
 	multis  int32 // loads and stores of all copies that are in flight
 	peers   peers

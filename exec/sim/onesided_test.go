@@ -12,7 +12,7 @@ import (
 	"kernbench/unit"
 )
 
-// notice is what a control message needs from a PE into the HBM of another.
+// notice returns what a control message needs from a PE into the HBM of another.
 func (c *terms) notice(from, to int) unit.Time {
 	return c.path(c.b.m.PE(from), c.b.m.HBM(to), c.request())
 }
@@ -30,7 +30,7 @@ func (c *terms) back(from, to int) unit.Time {
 // ask is the time of a request to a memory, which stops before its port.
 func (c *terms) ask(from, to int) unit.Time { return c.back(from, to) }
 
-// word is what reading n words of 8 bytes of the own slice takes.
+// word returns what reading n words of 8 bytes of the own slice takes.
 func (c *terms) word(n int) unit.Time { return c.path(c.b.m.HBM(0), c.b.m.PE(0), int64(8*n)) }
 
 // TestOneSidedClosedForms: what each operation takes on an otherwise idle machine.

@@ -15,7 +15,7 @@ import (
 	"kernbench/unit"
 )
 
-// packetTime is what the one-shot with packets takes of two SIPs on a slow switch.
+// packetTime returns what the one-shot with packets takes of two SIPs on a slow switch.
 func packetTime(t *testing.T, n int, sets ...string) unit.Time {
 	t.Helper()
 	r, err := run.Run(t.Context(), run.Spec{

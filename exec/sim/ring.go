@@ -15,7 +15,7 @@ import (
 	"kernbench/unit"
 )
 
-// ringUse is what a rank keeps about its rings in all.
+// ringUse holds what a rank keeps about its rings in all.
 type ringUse struct {
 	any   int // port that the last undirected receive took from
 	inUse int // rings that it has sent into

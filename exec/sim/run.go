@@ -89,7 +89,7 @@ type ring struct {
 	why      *ringCauses  // nil: causes are not recorded
 }
 
-// payload is what one send puts into a ring.
+// payload holds what one send puts into a ring.
 type payload struct {
 	ipcq.Stream
 	token ipcq.Token // all of it

@@ -73,7 +73,7 @@ type scenario struct {
 	outcome  *scenarioOutcome // nil: not run yet
 }
 
-// scenarioOutcome is what a run of a scenario left behind.
+// scenarioOutcome holds what a run of a scenario left behind.
 type scenarioOutcome struct {
 	result          *launch.Result
 	err             error

@@ -22,7 +22,7 @@ type plan struct {
 	sent  map[planChannel][]unit.Time // when messages are there
 }
 
-// planChannel is what keeps messages between two ranks in order: one tree, one direction.
+// planChannel holds what keeps messages between two ranks in order: one tree, one direction.
 type planChannel struct{ from, to, tag int }
 
 // planned is a rank of a plan.

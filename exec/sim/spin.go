@@ -15,7 +15,7 @@ const spinLimit = 256
 // its polls may give up and continue.
 const patience = 1 << 15
 
-// spin is what a rank has polled with nothing else between.
+// spin holds what a rank has polled with nothing else between.
 type spin struct {
 	polls   int32     // how often
 	changes uint64    // of words, all the while

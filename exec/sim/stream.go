@@ -48,7 +48,7 @@ type stream struct {
 	traffic tl.Traffic // of those that have ended
 }
 
-// hosted is what a rank of a run of streams has.
+// hosted holds what a rank of a run of streams has.
 type hosted struct {
 	stream  *stream // of a rank that is a stream
 	parent  *rank   // of a program of a grid, or of a task that such a one has posted: its stream

@@ -24,7 +24,7 @@ type orderer struct {
 	events int
 }
 
-// use is what an operation of a stream did.
+// use holds what an operation of a stream did.
 type use struct{ stream, op int }
 
 // counter is a word that only grows.
@@ -34,7 +34,7 @@ type counter struct {
 	waits []use // no agent adds to it before these are over
 }
 
-// tale is what the additions of an operation tell.
+// tale holds what the additions of an operation tell.
 type tale struct {
 	use
 	knows []int // that go before

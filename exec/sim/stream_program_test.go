@@ -195,7 +195,7 @@ func (q *queueing) batch(ws []*mem.Window) *launch.Batch {
 	return b
 }
 
-// kernelOf is what the programs of an operation do: its work, or its posting. Inlined into a
+// kernelOf returns what the programs of an operation do: its work, or its posting. Inlined into a
 // method of this package it would pass for a part of the executor, whose lines are not told.
 //
 //go:noinline
@@ -294,7 +294,7 @@ func perform(q *queueing, a queued, pid, n int, c *tl.Context, args tl.Args) {
 	}
 }
 
-// leftover is what a run of streams left behind, and how it went.
+// leftover holds what a run of streams left behind, and how it went.
 type leftover struct {
 	err    error
 	res    launch.Result

@@ -108,7 +108,7 @@ func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i 
 	}, key)
 }
 
-// outstanding is what a rank has begun and is not complete.
+// outstanding holds what a rank has begun and is not complete.
 type outstanding struct {
 	flying int32    // transfers of its own
 	pipes  int32    // composites

@@ -21,13 +21,13 @@ func ToSend(w *tl.Wiring, i, occupied, slots int) fault.Blocked {
 	return fault.Blocked{Sending: true, Dir: o.Dir.String(), Peers: []int{int(o.Peer)}, Occupancy: occupied, Slots: slots}
 }
 
-// ToRecv is a rank that waits for a message in its ring In[i].
+// ToRecv returns a rank that waits for a message in its ring In[i].
 func ToRecv(w *tl.Wiring, i, occupied, slots int) fault.Blocked {
 	p := w.In[i]
 	return fault.Blocked{Dir: p.Dir.String(), Peers: []int{int(p.Peer)}, Occupancy: occupied, Slots: slots}
 }
 
-// ForAny is a rank that waits for a message in any of its rings.
+// ForAny returns a rank that waits for a message in any of its rings.
 func ForAny(w *tl.Wiring, slots int) fault.Blocked {
 	b := fault.Blocked{Dir: tl.AnyDir.String(), Slots: slots}
 	for _, p := range w.In {

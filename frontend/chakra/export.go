@@ -124,7 +124,7 @@ func (e *exporter) statement(s *text.Stmt) error {
 	return nil
 }
 
-// message is the attributes of a send or receive. The k-th message of a ring has the same tag
+// message returns the attributes of a send or receive. The k-th message of a ring has the same tag
 // at both ends, and no other message between the two ranks has it.
 func (e *exporter) message(peerName string, peer int, end port, into tl.Dir, bytes int64) []Attr {
 	tag := e.count[end]*tags + int(into)

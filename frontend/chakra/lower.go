@@ -244,7 +244,7 @@ func (l *lowering) meetings() {
 	}
 }
 
-// most is the largest number of collectives of a group on any rank.
+// most returns the largest number of collectives of a group on any rank.
 func (l *lowering) most(group string) (most int) {
 	for rank, t := range l.traces {
 		n := 0
@@ -258,7 +258,7 @@ func (l *lowering) most(group string) (most int) {
 	return most
 }
 
-// collective is the call of a group's collective by the first rank that makes it.
+// collective returns the call of a group's collective by the first rank that makes it.
 func (l *lowering) collective(group string, number int) work {
 	for _, rank := range l.groups[group] {
 		n := 0

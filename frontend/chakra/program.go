@@ -51,7 +51,7 @@ var rankName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.*)\.([0-9]{1,6})\.et$`)
 })
 
-// Group is the name of the program that a file NAME.RANK.et is a part of.
+// Group returns the name of the program that a file NAME.RANK.et is a part of.
 func Group(name string) string {
 	if m := rankName().FindStringSubmatch(name); m != nil {
 		return m[1] + ".*.et"

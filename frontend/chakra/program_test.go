@@ -51,7 +51,8 @@ func ringSteps(r, n int) (out []ringStep) {
 	return out
 }
 
-// ring is the traces that the converter makes of ringText: each node depends on the one before.
+// ring returns the traces that the converter makes of ringText: each node depends on the one
+// before.
 func ring(n int, source string) []*Trace {
 	var out []*Trace
 	for r := range n {
@@ -81,7 +82,7 @@ func ring(n int, source string) []*Trace {
 	return out
 }
 
-// files are the files of traces.
+// files returns the files of traces.
 func files(t testing.TB, traces []*Trace) []plan.File {
 	t.Helper()
 	var out []plan.File

@@ -89,7 +89,7 @@ func (s schema) decode(t *testing.T, out *strings.Builder, message, indent strin
 var scalars = []string{"double", "float", "int32", "int64", "uint32", "uint64", "sint32", "sint64", "fixed32", "fixed64",
 	"sfixed32", "sfixed64", "bool", "string", "bytes"}
 
-// published is the part of mlcommons/chakra's et_def.proto about the messages in a trace.
+// published returns the part of mlcommons/chakra's et_def.proto about the messages in a trace.
 func published() schema {
 	text := func(n int, names ...string) map[int]schemaField {
 		fields := map[int]schemaField{}

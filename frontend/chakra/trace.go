@@ -99,7 +99,7 @@ func (c CollectiveType) String() string {
 	return fmt.Sprintf("CollectiveCommType(%d)", int64(c))
 }
 
-// canonical is the name that kernbench has for the collective.
+// canonical returns the name that kernbench has for the collective.
 func (c CollectiveType) canonical() string {
 	if c == ReduceScatterBlock {
 		c = ReduceScatter
@@ -125,7 +125,7 @@ func Find(attrs []Attr, name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Value is what an attribute holds: a number, a text, or a list of either.
+// Value holds what an attribute holds: a number, a text, or a list of either.
 // The zero Value holds nothing.
 type Value struct {
 	Type ValueType

@@ -179,7 +179,7 @@ func decode(t ValueType, bits uint64) (uint64, error) {
 	return out, nil
 }
 
-// encode is the inverse of decode.
+// encode returns the inverse of decode.
 func encode(t ValueType, number uint64) uint64 {
 	switch t {
 	case Float:

@@ -52,7 +52,7 @@ func readLater(ops []op, p piece) bool {
 	return false
 }
 
-// next is the first operation that touches a piece; -1: none does.
+// next returns the first operation that touches a piece; -1: none does.
 func next(ops []op, from int, p piece) int {
 	for i := from; i < len(ops); i++ {
 		if !ops[i].gone && ops[i].touches(p) {

@@ -12,7 +12,7 @@ import (
 	"kernbench/tl"
 )
 
-// Options are what a user may choose.
+// Options holds what a user may choose.
 type Options struct {
 	Channels int // copies of the program, each with a part of every chunk
 	Protocol plan.Protocol

@@ -104,7 +104,7 @@ func Blocked(p *plan.Plan) (out []Waiter) {
 	return out
 }
 
-// finishable is the number of blocks that have steps.
+// finishable returns the number of blocks that have steps.
 func (r *run) finishable() (n int) {
 	for b := range r.blocks {
 		if len(r.blocks[b].steps) > 0 {

@@ -8,8 +8,8 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// pair is a plan of two ranks that exchange their only chunk and add it to their own, in place.
-// Blocks: 0 sends, 1 receives; the receiver waits until the sender has read.
+// pair returns a plan of two ranks that exchange their only chunk and add it to their own, in
+// place. Blocks: 0 sends, 1 receives; the receiver waits until the sender has read.
 func pair() *plan.Plan {
 	p := &plan.Plan{Collective: "all_reduce", InPlace: true, Want: plan.RelationOf("all_reduce", 2, 1, plan.None),
 		Channels: []plan.Channel{{From: 0, To: 1, Depth: 1}, {From: 1, To: 0, Depth: 1}}}

@@ -22,7 +22,7 @@ func hasPackets(p *plan.Plan) bool {
 	return false
 }
 
-// owner is the rank whose memory a span of a block is in.
+// owner returns the rank whose memory a span of a block is in.
 func (r *run) owner(b int32, s plan.Span) int {
 	if s.Rank != plan.None {
 		return s.Rank
@@ -34,12 +34,12 @@ func (r *run) packetsOf(rank int, s plan.Span) *packets {
 	return &r.packets[rank][r.plan.Ranks[rank].Views[s.View].Memory]
 }
 
-// flags are those of a span's cells.
+// flags returns those of a span's cells.
 func (r *run) flags(rank int, s plan.Span) []flag {
 	return r.packetsOf(rank, s).flags[r.plan.Ranks[rank].Views[s.View].First+s.First:][:s.N]
 }
 
-// unwritten is the first cell of a source of packets that has no flag of the step's launch.
+// unwritten returns the first cell of a source of packets that has no flag of the step's launch.
 func (r *run) unwritten(b int32, s *plan.Step, span plan.Span) (plan.Span, bool) {
 	rank := r.owner(b, span)
 	for c, f := range r.flags(rank, span) {

@@ -97,7 +97,7 @@ func (d *data) holds(v value, parts []plan.Contribution) bool {
 	return d.values.nodes[v].sum == sum
 }
 
-// likelyRoot is the root with which most cells are right, the lowest of several.
+// likelyRoot returns the root with which most cells are right, the lowest of several.
 func (d *data) likelyRoot(want *plan.Relation) int {
 	best, most := 0, -1
 	var buf []plan.Contribution

@@ -310,8 +310,8 @@ func (r *run) perform(b int32, s *plan.Step) {
 	}
 }
 
-// publishedBy is the event that made the block's progress reach index. Flags only grow, so it is
-// the first that published this Index or a later one, whenever the waiter looked.
+// publishedBy returns the event that made the block's progress reach index. Flags only grow, so it
+// is the first that published this Index or a later one, whenever the waiter looked.
 func (b *block) publishedBy(index int) int32 {
 	lo, hi := 0, len(b.publisher)
 	for lo < hi {

@@ -52,7 +52,7 @@ func digest(c plan.Contribution) [2]uint64 {
 	return [2]uint64{mix(x), mix(x ^ 0x5851f42d4c957f2d)}
 }
 
-// mix is the finaliser of SplitMix64.
+// mix returns the finaliser of SplitMix64.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

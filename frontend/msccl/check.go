@@ -69,7 +69,7 @@ func (c *checker) chunks() {
 	}
 }
 
-// sizes are the chunks of input and output of a collective; 0 if the file decides it.
+// sizes returns the chunks of input and output of a collective; 0 if the file decides it.
 func sizes(coll string, chunks, ranks int) (in, out int) {
 	switch coll {
 	case "all_gather", "gather":

@@ -28,7 +28,7 @@ const (
 	perChannel = 32
 )
 
-// Files is how many files a runtime loads, the first ones of those that it can; 0: all.
+// Files returns how many files a runtime loads, the first ones of those that it can; 0: all.
 func Files(name string) int {
 	for _, rt := range runtimes {
 		if rt.name == name {
@@ -38,7 +38,7 @@ func Files(name string) int {
 	return 0
 }
 
-// Runtimes are the names of the runtimes that choose among these files.
+// Runtimes returns the names of the runtimes that choose among these files.
 func Runtimes() (names []string) {
 	for _, rt := range runtimes {
 		names = append(names, rt.name)
@@ -103,7 +103,7 @@ func (rt *runtime) refuses(a *algo) (why []string) {
 	return why
 }
 
-// mostBlocks is the largest number of blocks of a gpu.
+// mostBlocks returns the largest number of blocks of a gpu.
 func (a *algo) mostBlocks() (most int) {
 	for g := range a.gpus {
 		most = max(most, len(a.gpus[g].blocks))

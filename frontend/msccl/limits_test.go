@@ -9,7 +9,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// file is a broadcast from rank 0 to the others. Rank 0 has a block for each of them, and more
+// file returns a broadcast from rank 0 to the others. Rank 0 has a block for each of them, and more
 // blocks of copies without peers.
 func file(ranks, blocks, copies int, attributes string) string {
 	var b strings.Builder

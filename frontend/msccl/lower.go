@@ -15,7 +15,7 @@ type lowering struct {
 	most     int // cnt of a message
 }
 
-// channel is the place of a connection in the plan; None without a peer.
+// channel returns the place of a connection in the plan; None without a peer.
 func (l *lowering) channel(from, to, number int) int {
 	if from < 0 || to < 0 {
 		return plan.None
@@ -90,7 +90,7 @@ func (l *lowering) fuse(p *plan.Step, more []step) {
 	p.Index, p.Publish = last.s, last.hasDep
 }
 
-// part is the message of n chunks, from a step's chunk first on.
+// part returns the message of n chunks, from a step's chunk first on.
 func (l *lowering) part(s *step, first, n, takes, sends int) plan.Step {
 	p := plan.Step{Op: s.op.String(), Index: s.s, Line: s.line, Take: plan.None, Send: plan.None}
 	if n == 0 {

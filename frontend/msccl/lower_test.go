@@ -8,8 +8,8 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// oneBlock is a custom file of two gpus, the first of which has these steps in block 0 and those in
-// block 1.
+// oneBlock returns a custom file of two gpus, the first of which has these steps in block 0 and
+// those in block 1.
 func oneBlock(first, second []string) string {
 	var b strings.Builder
 	b.WriteString(`<algo name="x" proto="Simple" nchannels="1" nchunksperloop="4" ngpus="2" coll="custom" inplace="0">` + "\n")

@@ -10,7 +10,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// ring is an all-reduce in place over n ranks, one block each.
+// ring returns an all-reduce in place over n ranks, one block each.
 func ring(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b,

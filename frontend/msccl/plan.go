@@ -18,7 +18,8 @@ func chunkBytes(p plan.Protocol) int64 {
 	return 2 << 20
 }
 
-// depth is how many messages a connection holds: 8 steps, of which a message of Simple takes 4.
+// depth returns how many messages a connection holds: 8 steps, of which a message of Simple takes
+// 4.
 func depth(p plan.Protocol) int {
 	if p == plan.Simple {
 		return 2
@@ -26,17 +27,17 @@ func depth(p plan.Protocol) int {
 	return 8
 }
 
-// cellBytes is the bytes of a chunk in a call of so many bytes.
+// cellBytes returns the bytes of a chunk in a call of so many bytes.
 func (a *algo) cellBytes(bytes int64) int64 {
 	return max((bytes+int64(a.chunks)-1)/int64(a.chunks), 1)
 }
 
-// most is the greatest cnt that goes as one message.
+// most returns the greatest cnt that goes as one message.
 func (a *algo) most(p plan.Protocol, bytes int64) int {
 	return int(min(max(chunkBytes(p)/a.cellBytes(bytes), 1), mostCount-1))
 }
 
-// sizes are the sizes from which on some step is cut into more messages than just below.
+// sizes returns the sizes from which on some step is cut into more messages than just below.
 func (a *algo) sizes(p plan.Protocol) []int64 {
 	var counts []int
 	for g := range a.gpus {
@@ -97,7 +98,7 @@ func (a *algo) plan(file string, call plan.Call) (*plan.Plan, []plan.Finding) {
 	return p, nil
 }
 
-// larger is the chunks of the larger of input and output.
+// larger returns the chunks of the larger of input and output.
 func (a *algo) larger() int {
 	n := a.chunks
 	if in, out := sizes(collectives[a.coll], a.chunks, a.ngpus); in+out == 0 {

@@ -56,7 +56,7 @@ func parse(f plan.File) (*algo, *reader) {
 	return r.algo(), r
 }
 
-// modes are the uses that the file allows: out of place, in place. Microsoft's runtime ignores
+// modes returns the uses that the file allows: out of place, in place. Microsoft's runtime ignores
 // outofplace: a program that is not in place is out of place.
 func (a *algo) modes() []bool {
 	switch {

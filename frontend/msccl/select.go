@@ -63,7 +63,7 @@ func (a *algo) whyNot(name string, q plan.Query) (why []string, loaded bool) {
 	return why, len(refused) == 0 && a.ngpus == q.World
 }
 
-// parts is how many times the count of a call the larger of its buffers has.
+// parts returns how many times the count of a call the larger of its buffers has.
 func parts(coll string, ranks int) int {
 	switch coll {
 	case "all_gather", "reduce_scatter", "all_to_all":

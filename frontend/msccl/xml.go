@@ -68,7 +68,7 @@ func (r *reader) line() int {
 	return line
 }
 
-// token is the next start or end tag; nil at the end of the file or if the XML is broken.
+// token returns the next start or end tag; nil at the end of the file or if the XML is broken.
 func (r *reader) token() xml.Token {
 	for {
 		line := r.line()

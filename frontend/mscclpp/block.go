@@ -64,7 +64,7 @@ func (d *reader) block(g *GPU, v *value, path string, place int) Block {
 	return b
 }
 
-// ids is an array of places in a list of n.
+// ids returns an array of places in a list of n.
 func (o object) ids(key string, n int, what string) []int {
 	var out []int
 	o.list(key, func(v *value, path string) {

@@ -40,7 +40,7 @@ func sync(name, channel string) string {
 	return fmt.Sprintf(`{"name":%q,"channel_type":%q,"channel_ids":[0]}`, name, channel)
 }
 
-// meet is a signal and a wait.
+// meet returns a signal and a wait.
 func meet(channel string) []string { return []string{sync("signal", channel), sync("wait", channel)} }
 
 func acquire(id int) string { return fmt.Sprintf(`{"name":"sem_acquire","semaphore_ids":[%d]}`, id) }
@@ -55,7 +55,7 @@ func pipeline(unit, chunks int, ops ...string) string {
 		strings.Join(ops, ","))
 }
 
-// group is an operation as a part of a group of thread blocks.
+// group returns an operation as a part of a group of thread blocks.
 func group(op string, part, parts int) string {
 	return strings.TrimSuffix(op, "}") + fmt.Sprintf(`,"tbg_info":{"tb_id":%d,"tbg_size":%d}}`, part, parts)
 }
@@ -130,7 +130,7 @@ func judgeAt(t *testing.T, p *plan.Program, bytes int64) (*judge.Judgment, []pla
 	return judge.Judge(pl), nil
 }
 
-// verdicts are those for all probes of a program, and the first finding.
+// verdicts returns those for all probes of a program, and the first finding.
 func (x text) verdicts(t *testing.T) (string, string) {
 	t.Helper()
 	p := x.program(t)
@@ -154,7 +154,7 @@ func join(lists ...[]string) []string {
 	return out
 }
 
-// only is a plan of one thread block.
+// only returns a plan of one thread block.
 func only(ops func(r int) []string) func(int) [][]string {
 	return func(r int) [][]string { return [][]string{ops(r)} }
 }

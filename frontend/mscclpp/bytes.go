@@ -36,7 +36,7 @@ func (z *sizes) chunk(index int, b Buffer) int64 {
 	return z.split(z.in, index, z.gpu.InputChunks)
 }
 
-// span is the bytes of some chunks, of which a thread block of a group has a part.
+// span returns the bytes of some chunks, of which a thread block of a group has a part.
 func (z *sizes) span(r Ref, b Buffer, op *Op) (first, size int64, err error) {
 	whole := z.chunk(r.Index+r.Size, NoBuffer) - z.chunk(r.Index, NoBuffer)
 	if whole <= 0 {
@@ -46,7 +46,7 @@ func (z *sizes) span(r Ref, b Buffer, op *Op) (first, size int64, err error) {
 	return z.chunk(r.Index, b) + from, to - from, nil
 }
 
-// scratch is the bytes of the scratch of one launch.
+// scratch returns the bytes of the scratch of one launch.
 func (z *sizes) scratch() int64 {
 	n := int64(z.gpu.ScratchChunks)
 	if z.plan.ReuseResources && n > 0 {
@@ -67,7 +67,7 @@ func (z *sizes) scratch() int64 {
 	return size
 }
 
-// reusedChunk is the bytes of a chunk of scratch, as many as there can be.
+// reusedChunk returns the bytes of a chunk of scratch, as many as there can be.
 func (z *sizes) reusedChunk() int64 {
 	if z.gpu.ScratchChunks == 0 {
 		return 0
@@ -81,7 +81,7 @@ func (z *sizes) reusedChunk() int64 {
 	return (each + a - 1) / a * a
 }
 
-// iterations is how often a pipeline is carried out.
+// iterations returns how often a pipeline is carried out.
 func (z *sizes) iterations(op *Op) int64 {
 	a := int64(z.plan.Alignment)
 	units := z.in / a
@@ -91,8 +91,8 @@ func (z *sizes) iterations(op *Op) int64 {
 	return (whole + unit - 1) / unit
 }
 
-// window is the part of an operation that an iteration of a pipeline carries out: from offset on at
-// most unit bytes. After the end the executor's unsigned difference wraps around, so that it
+// window returns the part of an operation that an iteration of a pipeline carries out: from offset
+// on at most unit bytes. After the end the executor's unsigned difference wraps around, so that it
 // continues with whole units.
 func window(size, offset, unit int64) int64 {
 	if offset > size {

@@ -46,7 +46,7 @@ func (c *cuts) settle() {
 	slices.Sort(c.at)
 }
 
-// cell is the number of the piece that begins at a place.
+// cell returns the number of the piece that begins at a place.
 func (c *cuts) cell(p int64) int {
 	i, _ := slices.BinarySearch(c.at, p)
 	return i
@@ -142,7 +142,7 @@ func (c *cells) put(s stretch, p int64, offset userOffset) bool {
 	return c.user.add((offset(s.rank, s.buffer) + s.first + p) % c.period)
 }
 
-// userCell is the number of the piece of user memory that begins at a place.
+// userCell returns the number of the piece of user memory that begins at a place.
 func (c *cells) userCell(p int64) int {
 	return int(p/c.period)*len(c.user.at) + c.user.cell(p%c.period)
 }

@@ -121,7 +121,7 @@ func (e *expansion) op(op *Op, index, part int, offset, unit int64) {
 	e.actions = append(e.actions, a)
 }
 
-// channels are those of the GPU that an operation names.
+// channels returns those of the GPU that an operation names.
 func (e *expansion) channels(op *Op) []int {
 	list := e.block.Memory
 	if op.Type == PortChannel {

@@ -199,7 +199,7 @@ type place struct {
 	flag  *int
 }
 
-// places are the numbers that a reference names, and nil beyond the end of a buffer.
+// places returns the numbers that a reference names, and nil beyond the end of a buffer.
 func (f *floats) places(rank, block int, o floatOp, r Ref, packet bool, size int) [][]place {
 	ranks, buffer := []int{rank}, r.Local
 	g := &f.plan.GPUs[rank]
@@ -249,7 +249,7 @@ func (f *floats) part(r Ref, op *Op) int {
 	return op.Part*(whole/op.Parts) + min(op.Part, whole%op.Parts)
 }
 
-// size is the units of a reference that this thread block moves now.
+// size returns the units of a reference that this thread block moves now.
 func (f *floats) size(r Ref, o floatOp) int {
 	next := *o.op
 	next.Part++

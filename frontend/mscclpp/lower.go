@@ -60,7 +60,7 @@ func Program(file plan.File) (*plan.Program, []plan.Finding) {
 	return out, nil
 }
 
-// buffers is how large input and output of a rank are if the larger has some bytes.
+// buffers returns how large input and output of a rank are if the larger has some bytes.
 func (p *Plan) buffers(collective string, most int64) (in, out int64) {
 	n := int64(len(p.GPUs))
 	switch collective {
@@ -76,7 +76,7 @@ func (p *Plan) buffers(collective string, most int64) (in, out int64) {
 	return most, most
 }
 
-// most is the inverse of buffers: the bytes of the larger buffer if a chunk has some.
+// most returns the inverse of buffers: the bytes of the larger buffer if a chunk has some.
 func (p *Plan) most(chunk int64) int64 {
 	g := &p.GPUs[0]
 	return chunk * int64(max(g.InputChunks, g.OutputChunks))
@@ -247,7 +247,7 @@ func (l *lowering) inside(rank, block int, a *action) {
 	}
 }
 
-// size is the bytes of a buffer.
+// size returns the bytes of a buffer.
 func (l *lowering) size(s stretch) int64 {
 	switch s.buffer {
 	case Input:
@@ -276,7 +276,7 @@ func (l *lowering) cut() error {
 	return nil
 }
 
-// period is the bytes after which a collective's buffers have the same meaning for another
+// period returns the bytes after which a collective's buffers have the same meaning for another
 // rank.
 func (l *lowering) period() int64 {
 	switch l.collective {
@@ -349,7 +349,7 @@ func (l *lowering) memory(rank int) plan.Rank {
 	return k
 }
 
-// span is a stretch in the common form.
+// span returns a stretch in the common form.
 func (l *lowering) span(rank int, s stretch, size int64, launch int) plan.Span {
 	out := plan.Span{Rank: s.rank, Packet: s.packet && s.flags}
 	if s.rank == rank {

@@ -24,7 +24,7 @@ type Plan struct {
 	Notes []string
 }
 
-// GPU is what one rank does.
+// GPU holds what one rank does.
 type GPU struct {
 	InputChunks   int
 	OutputChunks  int
@@ -123,7 +123,7 @@ const (
 	maxSemaphores = 16 // of an operation; a GPU has any number
 )
 
-// shape is what the executor reads of an operation.
+// shape holds what the executor reads of an operation.
 type shape struct {
 	types    []ChannelType // that channel_type may be; empty: it is not read
 	src, dst int           // least number of references

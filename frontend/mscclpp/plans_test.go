@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// publicPlans is the folder of plans published by microsoft/mscclpp, which are not part of
+// publicPlans returns the folder of plans published by microsoft/mscclpp, which are not part of
 // this repository.
 func publicPlans(t *testing.T) []string {
 	dir := os.Getenv("KERNBENCH_MSCCLPP_PLANS")

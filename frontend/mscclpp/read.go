@@ -132,7 +132,7 @@ func (d *reader) note(sort string, at int, text string) {
 	d.noted[sort] = fmt.Sprintf("%s:%d:%d: %s", d.file, line, column, text)
 }
 
-// at is the path of a key.
+// at returns the path of a key.
 func (o object) at(key string) string {
 	if o.path == "" {
 		return key
@@ -176,7 +176,7 @@ func (o object) text(key string) string {
 	return ""
 }
 
-// word is the place of a text in a list of words.
+// word returns the place of a text in a list of words.
 func (o object) word(key string, words []string) int {
 	v := o.need(key, isString)
 	if v == nil {
@@ -236,7 +236,7 @@ func (o object) list(key string, do func(v *value, path string)) int {
 	return len(v.items)
 }
 
-// ints is an array of integers below most.
+// ints returns an array of integers below most.
 func (o object) ints(key string, most uint64) []int {
 	var out []int
 	o.list(key, func(v *value, path string) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// gpuText is a GPU of a plan: all_reduce of two ranks, by packets into the peer's scratch.
+// gpuText returns a GPU of a plan: all_reduce of two ranks, by packets into the peer's scratch.
 func gpuText(rank int) string {
 	return fmt.Sprintf(`    {
       "id": %d, "input_chunks": 2, "output_chunks": 2, "scratch_chunks": 2,

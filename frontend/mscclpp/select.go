@@ -6,7 +6,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Runtimes are those that choose among plans.
+// Runtimes returns those that choose among plans.
 func Runtimes() []string { return []string{"microsoft/mscclpp"} }
 
 // whyNot lists what keeps the runtime from taking the plan for a call, or the executor from

@@ -5,7 +5,7 @@ import "slices"
 // None stands for no channel, no block, no view, no rank.
 const None = -1
 
-// Plan is what all ranks do for one call of a collective.
+// Plan holds what all ranks do for one call of a collective.
 type Plan struct {
 	Name       string
 	Collective string // canonical: all_reduce, all_gather, ...; "custom" without a known meaning
@@ -35,7 +35,7 @@ type Plan struct {
 	Launches int
 }
 
-// World is the number of ranks.
+// World returns the number of ranks.
 func (p *Plan) World() int { return len(p.Ranks) }
 
 // Rank is one rank: its memory, and the blocks that share it.
@@ -190,7 +190,7 @@ type Relation struct {
 	Want func(dst []Contribution, root, rank, cell int) ([]Contribution, bool)
 }
 
-// Larger is the cells of the larger of input and output of rank 0.
+// Larger returns the cells of the larger of input and output of rank 0.
 func (p *Plan) Larger() (n int) {
 	k := &p.Ranks[0]
 	for _, view := range []int{k.Input, k.Output} {
@@ -225,7 +225,7 @@ func (p *Plan) Messages() (n int) {
 	return n
 }
 
-// WithDepth is the plan with another depth of every channel. It shares all else.
+// WithDepth returns the plan with another depth of every channel. It shares all else.
 func (p *Plan) WithDepth(depth int) *Plan {
 	q := *p
 	q.Channels = slices.Clone(p.Channels)
@@ -235,7 +235,7 @@ func (p *Plan) WithDepth(depth int) *Plan {
 	return &q
 }
 
-// OverNetwork is the plan with channels that hold twice as many messages where they go over a
+// OverNetwork returns the plan with channels that hold twice as many messages where they go over a
 // network: there each end has a FIFO (microsoft/msccl:src/transport/net.cc). It reports whether any
 // does.
 func (p *Plan) OverNetwork(network func(from, to int) bool) (*Plan, bool) {

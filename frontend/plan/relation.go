@@ -1,8 +1,8 @@
 package plan
 
-// RelationOf is the relation of a collective over world ranks whose buffers have n cells in all: n
-// is the larger of input and output. The name is canonical. It returns nil if there is no such
-// collective here.
+// RelationOf returns the relation of a collective over world ranks whose buffers have n cells in
+// all: n is the larger of input and output. The name is canonical. It returns nil if there is no
+// such collective here.
 //
 //	all_reduce      every rank's cell c: cell c of all inputs
 //	all_gather      cell c: cell c mod n/world of rank c / (n/world)

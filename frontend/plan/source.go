@@ -6,7 +6,7 @@ type File struct {
 	Data []byte
 }
 
-// Program is what a front end has read. A plan is made of it for a call. The number of messages,
+// Program holds what a front end has read. A plan is made of it for a call. The number of messages,
 // and their lengths, depend on the size of the call.
 type Program struct {
 	Dialect    string   `json:"dialect"`

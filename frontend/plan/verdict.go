@@ -52,7 +52,7 @@ func (f Finding) String() string {
 	return f.Verdict.String() + " " + f.Place() + f.Text
 }
 
-// Place is the place of the finding in the files, followed by a colon, or "".
+// Place returns the place of the finding in the files, followed by a colon, or "".
 func (f Finding) Place() string {
 	switch {
 	case f.File != "" && f.Line > 0:
@@ -65,7 +65,7 @@ func (f Finding) Place() string {
 	return ""
 }
 
-// Verdicts are those of findings, each once and the most severe first; OK if there are none.
+// Verdicts returns those of findings, each once and the most severe first; OK if there are none.
 func Verdicts(findings []Finding) []Verdict {
 	var vs []Verdict
 	for _, f := range findings {

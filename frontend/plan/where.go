@@ -22,7 +22,7 @@ func (p *Plan) Where(rank, block, step int) string {
 	return text
 }
 
-// Name is what reports call the block.
+// Name returns what reports call the block.
 func (b *Block) Name() string {
 	name := fmt.Sprintf("tb %d", b.ID)
 	if b.Label != "" {

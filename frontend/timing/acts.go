@@ -93,7 +93,7 @@ type path struct {
 	windows []*run
 }
 
-// act is the act of a number.
+// act returns the act of a number.
 func (p *path) act(n int32) act {
 	k := sort.Search(len(p.windows), func(i int) bool { return p.windows[i].acts.low > n })
 	if k == 0 {

@@ -9,8 +9,8 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// rounds is a plan of several rounds in which blocks of random lengths send around a ring, and wait
-// for each other. One block of each rank has no steps.
+// rounds returns a plan of several rounds in which blocks of random lengths send around a ring, and
+// wait for each other. One block of each rank has no steps.
 func rounds(world, rounds int, rng *rand.Rand) *plan.Plan {
 	var pairs [][2]int
 	for rank := range world {

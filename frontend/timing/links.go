@@ -31,7 +31,7 @@ func newLinks(m *machine.Machine, model *Model) *links {
 		meetings: map[string]*meeting{}}
 }
 
-// route is the path of writes by rank from into the memory of rank to.
+// route returns the path of writes by rank from into the memory of rank to.
 func (l *links) route(from, to int) *route {
 	key := [2]int{from, to}
 	if r := l.routes[key]; r != nil {

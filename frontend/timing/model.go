@@ -7,7 +7,7 @@ import (
 	"kernbench/unit"
 )
 
-// Model is what the parts of a step cost.
+// Model holds what the parts of a step cost.
 type Model struct {
 	Launch  unit.Time `json:"launch_ps"`  // from the call to the first step
 	Issue   unit.Time `json:"issue_ps"`   // of a step
@@ -31,8 +31,8 @@ type Model struct {
 	Guessed []string `json:"guessed"`
 }
 
-// Defaults are the costs of a protocol without those that a machine's file has: launch, latency and
-// efficiency.
+// Defaults returns the costs of a protocol without those that a machine's file has: launch, latency
+// and efficiency.
 //
 // Sources: LL stores 4 bytes of 8, LL128 120 of 128; a message of Simple has two slices
 // (microsoft/msccl:src/collectives/device). The rest is a guess: a step of the interpreter has a
@@ -55,7 +55,7 @@ func Defaults(p plan.Protocol) Model {
 	return m
 }
 
-// wire is the bytes that a payload takes on links, and block those that a block moves for it.
+// wire returns the bytes that a payload takes on links, and block those that a block moves for it.
 func (m *Model) wire(bytes int64) int64  { return scaled(bytes, m.Efficiency) }
 func (m *Model) block(bytes int64) int64 { return scaled(bytes, m.Share) }
 

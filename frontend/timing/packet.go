@@ -24,7 +24,7 @@ func (r *run) memory(b *block, s plan.Span) (rank int, v plan.View) {
 	return rank, r.plan.Ranks[rank].Views[s.View]
 }
 
-// cells are the packets of a span; they are made on first use.
+// cells returns the packets of a span; they are made on first use.
 func (r *run) cells(b *block, s plan.Span) (*packets, []arrival) {
 	rank, v := r.memory(b, s)
 	if r.packets == nil {
@@ -74,7 +74,8 @@ func (r *run) arrive(b *block, s *plan.Step, span plan.Span, at stamp) {
 	r.wake(&p.waiters)
 }
 
-// stored is the bytes of a span's memory in a round: packets take as many for flags as for data.
+// stored returns the bytes of a span's memory in a round: packets take as many for flags as for
+// data.
 func (r *run) stored(b *block, s plan.Span) int64 {
 	rank, v := r.memory(b, s)
 	sizes := r.plan.Ranks[rank].Sizes

@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// put is a plan in which rank 0 writes a piece of its memory into rank 1's, which copies it on. As
-// packets they take twice the memory.
+// put returns a plan in which rank 0 writes a piece of its memory into rank 1's, which copies it
+// on. As packets they take twice the memory.
 func put(packet bool, bytes int64) *plan.Plan {
 	p := &plan.Plan{Cell: []int64{0}, Counters: []plan.Counter{{Rank: 1}}}
 	stored := bytes
@@ -79,8 +79,8 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// reduction is a plan in which rank 0 adds up the memory of all ranks and writes it to all. The
-// switch does so, or the rank itself.
+// reduction returns a plan in which rank 0 adds up the memory of all ranks and writes it to all.
+// The switch does so, or the rank itself.
 func reduction(world int, bytes int64, inSwitch bool) *plan.Plan {
 	p := &plan.Plan{Cell: []int64{bytes}}
 	s := plan.Step{Op: "glres", Take: plan.None, Send: plan.None, Switch: inSwitch}

@@ -79,7 +79,7 @@ var shares = []string{
 // waited are the words for what a slice waited for.
 var waited = [...]string{ownTurn: "", message: "a message", credit: "a free slot", dependency: "a dependency", signal: "a signal"}
 
-// result is what came out of a run that has ended. Windows are its states: see all.
+// result returns what came out of a run that has ended. Windows are its states: see all.
 func (r *run) result(d Detail, windows []*run) *Result {
 	res := &Result{Ranks: make([]unit.Time, r.plan.World())}
 	last, end := r.acts.last, r.acts.end

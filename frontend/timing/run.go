@@ -162,7 +162,7 @@ func newRun(p *plan.Plan, m *machine.Machine, model Model) *run {
 	return r
 }
 
-// next is the step that a block carries out next; nil at its end.
+// next returns the step that a block carries out next; nil at its end.
 func (r *run) next(b *block) *plan.Step {
 	for b.step == len(b.steps) {
 		b.round++
@@ -262,7 +262,7 @@ func (r *run) begin(n int32) {
 	heap.Push(&r.events, event{at.at, n})
 }
 
-// published is the first flag that meets a dependency of a round; nil if there is none yet.
+// published returns the first flag that meets a dependency of a round; nil if there is none yet.
 func (b *block) published(round, index int) *flag {
 	lo, hi := 0, len(b.flags)
 	for lo < hi {
@@ -279,7 +279,7 @@ func (b *block) published(round, index int) *flag {
 	return &b.flags[lo]
 }
 
-// bytes is the payload of a step's slice in a round.
+// bytes returns the payload of a step's slice in a round.
 func (r *run) bytes(s *plan.Step, b *block) int64 {
 	all := int64(0)
 	for i, span := range slices.Concat(s.Src, s.Dst) {
@@ -296,7 +296,7 @@ func (r *run) bytes(s *plan.Step, b *block) int64 {
 	return max(min(part, all-part*int64(b.slice)), 0)
 }
 
-// slices is how many slices a step has: one if it has no message.
+// slices returns how many slices a step has: one if it has no message.
 func (r *run) slices(s *plan.Step) int {
 	if s.Take == plan.None && s.Send == plan.None {
 		return 1

@@ -62,7 +62,7 @@ func (l *links) meet(ranks []int) *meeting {
 	return m
 }
 
-// nodes are those of a route that belong to no package.
+// nodes returns those of a route that belong to no package.
 func (l *links) nodes(from, to int) []machine.NodeID {
 	var out []machine.NodeID
 	for _, id := range l.route(from, to).hops {
@@ -92,7 +92,7 @@ func (l *links) cut(r *route, at machine.NodeID) (before, behind *route) {
 	return before, behind
 }
 
-// members are the ranks of a switch operation: whose memory it reads and writes, and its own.
+// members returns the ranks of a switch operation: whose memory it reads and writes, and its own.
 func members(own int, s *plan.Step) []int {
 	ranks := []int{own}
 	for _, span := range slices.Concat(s.Src, s.Dst) {

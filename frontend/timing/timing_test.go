@@ -27,7 +27,7 @@ func preset(t *testing.T, name string) *machine.Machine {
 	return m
 }
 
-// transfers is a plan in which each pair sends a cell, in blocks of their own.
+// transfers returns a plan in which each pair sends a cell, in blocks of their own.
 func transfers(world, depth int, cell int64, pairs ...[2]int) *plan.Plan {
 	p := &plan.Plan{Cell: []int64{cell}}
 	for range world {

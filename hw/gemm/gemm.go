@@ -28,7 +28,7 @@ func (s *Spec) Blocks(m, k, n int) unit.Time {
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
-// Takes is the time of a matrix product.
+// Takes returns the time of a matrix product.
 func (s *Spec) Takes(in *tl.Instr) (d unit.Time, ok bool) {
 	return s.Time(in.Outer, in.Axis, in.Inner), in.Op == tl.OpGemm
 }

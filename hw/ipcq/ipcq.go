@@ -45,5 +45,5 @@ func Wake(ring *tl.Ring, since, at unit.Time) unit.Time {
 	return since + ticks*ring.PollEvery
 }
 
-// Bytes is the size of a token's data.
+// Bytes returns the size of a token's data.
 func (t *Token) Bytes() int64 { return int64(t.N) * int64(t.Type.Size()) }

@@ -61,23 +61,23 @@ type Sizing struct {
 // NewSizing makes the Sizing of rings of n slots, n being at least 1.
 func NewSizing(n int) Sizing { return Sizing{uint32(n), ^uint64(0)/uint64(n) + 1} }
 
-// Slots is the number of slots of a ring.
+// Slots returns the number of slots of a ring.
 func (z *Sizing) Slots() uint32 { return z.n }
 
-// Slot is the slot of a token with a number.
+// Slot returns the slot of a token with a number.
 func (z *Sizing) Slot(number uint32) uint32 {
 	slot, _ := bits.Mul64(z.inverse*uint64(number), uint64(z.n))
 	return uint32(slot)
 }
 
-// Free is the number of slots that the sender knows to be free.
+// Free returns the number of slots that the sender knows to be free.
 func (r *Ring) Free(z *Sizing) uint32 { return z.n - (r.Sent - r.Credited) }
 
 // Full reports whether the sender knows of no free slot.
 func (r *Ring) Full(z *Sizing) bool { return r.Sent-r.Credited == z.n }
 
-// FreeSince is the time at which the sender knows that the next slot is free; 0 if it was never
-// used. It looks at the slot only if some slot has been given back.
+// FreeSince returns the time at which the sender knows that the next slot is free; 0 if it was
+// never used. It looks at the slot only if some slot has been given back.
 func (r *Ring) FreeSince(slots []Slot, z *Sizing) unit.Time {
 	if r.Returned == 0 && r.lastCredit == 0 {
 		return 0
@@ -85,10 +85,10 @@ func (r *Ring) FreeSince(slots []Slot, z *Sizing) unit.Time {
 	return slots[z.Slot(r.Sent)].Time
 }
 
-// Waiting is the number of visible tokens that the kernel has not taken.
+// Waiting returns the number of visible tokens that the kernel has not taken.
 func (r *Ring) Waiting() uint32 { return r.Visible - r.Taken }
 
-// Occupied is the number of slots that the receiver has not given back.
+// Occupied returns the number of slots that the receiver has not given back.
 func (r *Ring) Occupied() uint32 { return r.Visible - r.Returned }
 
 // Overwritten reports whether the token with a number has been replaced in its slot.

@@ -10,7 +10,7 @@ import (
 	"kernbench/unit"
 )
 
-// Node is the memory node of an address.
+// Node returns the memory node of an address.
 func Node(m *machine.Machine, a mem.Addr) machine.NodeID {
 	switch a.Space() {
 	case mem.TCM:
@@ -21,7 +21,7 @@ func Node(m *machine.Machine, a mem.Addr) machine.NodeID {
 	return m.HBM(a.Unit())
 }
 
-// RingNode is the memory node in which the slots of a PE's rings lie.
+// RingNode returns the memory node in which the slots of a PE's rings lie.
 func RingNode(m *machine.Machine, pe int, kind mem.Space) machine.NodeID {
 	switch kind {
 	case mem.HBM:

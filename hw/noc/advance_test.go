@@ -72,7 +72,8 @@ func (w *walks) send(user uint32, at unit.Time) {
 	}, des.MakeKey(des.Arrive, uint32(w.m.NumLinks())+uint32(u.From), uint8(t.use), w.sent[t.use]))
 }
 
-// arrivals are the times at which messages arrive, by use. Large is to do what large machines need.
+// arrivals returns the times at which messages arrive, by use. Large is to do what large machines
+// need.
 func arrivals(m *machine.Machine, topo *conf.Topology, seed uint64, off Shortcuts, large bool) [][]unit.Time {
 	const tokens, hops = 3, 30
 	r := rand.New(rand.NewPCG(seed, 3))

@@ -50,7 +50,7 @@ func TestReached(t *testing.T) {
 	}
 }
 
-// pathOf is the stored route of a use; none if it is alone.
+// pathOf returns the stored route of a use; none if it is alone.
 func (n *Fabric) pathOf(u *Use) []routes.Hop {
 	if u.Exclusive {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"kernbench/hw/noc/buffer"
 )
 
-// broken is a fabric of one link of 100 bytes, at which messages 1 and 2 wait.
+// broken returns a fabric of one link of 100 bytes, at which messages 1 and 2 wait.
 func broken() *Fabric {
 	n := &Fabric{
 		q: des.From(5),

@@ -27,7 +27,7 @@ func (n *Fabric) last(m *message) bool {
 // passed counts a link that is behind m.
 func (m *message) passed() { m.hop = min(m.hop+1, 2) }
 
-// hopOf is the hop that a message wants next.
+// hopOf returns the hop that a message wants next.
 func (n *Fabric) hopOf(m *message) routes.Hop { return n.routes.Hop(m.route) }
 
 // arrive handles the head of a message that reaches the near end of link li.
@@ -98,7 +98,7 @@ func block(b *buffer.Buffer, waits bool) {
 	}
 }
 
-// waitedFor are the vcs of a link that messages wait for, class by class.
+// waitedFor returns the vcs of a link that messages wait for, class by class.
 func (n *Fabric) waitedFor(l *link) iter.Seq[*vc] {
 	return func(yield func(*vc) bool) {
 		for i := l.vcs; i != 0; i = n.vcs[i].next {

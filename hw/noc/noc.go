@@ -75,10 +75,10 @@ const (
 	FirstFree
 )
 
-// Kind is the kind of an event, and Index what it concerns.
+// Kind returns the kind of an event, and Index what it concerns.
 func Kind(e des.Event) uint32 { return e.Target >> kindShift }
 
-// Index is the component that an event concerns.
+// Index returns the component that an event concerns.
 func Index(e des.Event) uint32 { return e.Target & (1<<kindShift - 1) }
 
 // Target packs a kind and an index.

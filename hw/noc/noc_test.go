@@ -49,7 +49,7 @@ func fabric(m *machine.Machine, topo *conf.Topology, f Fidelity) (*Fabric, *reco
 	return New(q, m, r, f, Sizes{topo.Fabric().MessageBytes, topo.Fabric().FlitBytes, topo.Fabric().BufferBytes}), r, q
 }
 
-// buffers are the input buffers that messages have come to, and their numbers.
+// buffers returns the input buffers that messages have come to, and their numbers.
 func (n *Fabric) buffers() iter.Seq2[*buffer.Buffer, uint32] {
 	return func(yield func(*buffer.Buffer, uint32) bool) {
 		for i := range n.links {

@@ -15,7 +15,7 @@ import (
 // in the nearest caches.
 const prefetchBytes = 256 << 10
 
-// stateBytes is the size of what messages on reserved routes meet.
+// stateBytes returns the size of what messages on reserved routes meet.
 func (n *Fabric) stateBytes() uintptr {
 	return uintptr(len(n.links))*unsafe.Sizeof(link{}) + uintptr(len(n.routes.Hops))*unsafe.Sizeof(routes.Hop(0))
 }

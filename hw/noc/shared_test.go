@@ -56,7 +56,7 @@ func TestExplainedRoutesAreShared(t *testing.T) {
 	}
 }
 
-// firstHop is the first hop of a route, with the machine's number of its link.
+// firstHop returns the first hop of a route, with the machine's number of its link.
 func (n *Fabric) firstHop(r Route) [2]uint32 {
 	h := n.routes.Hop(r)
 	return [2]uint32{n.links[h.Number()].id, uint32(h.Channel())}

@@ -73,7 +73,7 @@ func FromConfig(t *conf.Topology) *Spec {
 	return s
 }
 
-// period is the length of a clock, in whole ps and at least one.
+// period returns the length of a clock, in whole ps and at least one.
 func period(ghz float64) unit.Time { return max(1, unit.Nanoseconds(1/ghz)) }
 
 // PE is the state of a processing element. Clock is the time that its CPU has reached: it

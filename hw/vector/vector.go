@@ -17,12 +17,13 @@ type Spec struct {
 	Setup unit.Time // before the first element
 }
 
-// Time is what an operation on n elements takes: setup + ceil(n/lanes) clocks.
+// Time returns what an operation on n elements takes: setup + ceil(n/lanes) clocks.
 func (s *Spec) Time(n int) unit.Time {
 	return s.Setup + unit.Time((n+s.Lanes-1)/s.Lanes)*s.Clock
 }
 
-// Takes is the time of an arithmetic instruction. A reduction reads all elements along its axis.
+// Takes returns the time of an arithmetic instruction. A reduction reads all elements along its
+// axis.
 func (s *Spec) Takes(in *tl.Instr) (d unit.Time, ok bool) {
 	n := in.N
 	if in.Math == tl.MathReduce {

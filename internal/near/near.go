@@ -61,7 +61,8 @@ func distance(a, b string) int {
 	return previous[len(t)]
 }
 
-// Unknown is the error for a word that names none of those known: with the nearest, or with all.
+// Unknown returns the error for a word that names none of those known: with the nearest, or with
+// all.
 func Unknown(what, word string, known []string) error {
 	if n := Name(word, known); n != "" {
 		return fmt.Errorf("unknown %s %q: did you mean %q?", what, word, n)

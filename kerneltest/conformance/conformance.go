@@ -122,8 +122,8 @@ func cases(t *testing.T, a *algorithm.Algorithm, exhaustive bool) []conformanceC
 	return all
 }
 
-// width is the width of a grid of ranks that is as near to a square as possible. It is 0 if the
-// topology of the algorithm is no grid.
+// width returns the width of a grid of ranks that is as near to a square as possible. It is 0 if
+// the topology of the algorithm is no grid.
 func width(t *testing.T, a *algorithm.Algorithm, ranks int) int {
 	t.Helper()
 	top, err := topology.Lookup(a.Topology)

@@ -70,7 +70,7 @@ func Check(p bench.Program, cfg Config) error {
 	return nil
 }
 
-// seeds are the schedules to perform on an executor.
+// seeds returns the schedules to perform on an executor.
 func (cfg *Config) seeds(row *exec.Row) []uint64 {
 	if cfg.Seed > 0 {
 		return []uint64{cfg.Seed}

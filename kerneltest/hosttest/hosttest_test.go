@@ -14,12 +14,12 @@ import (
 	"kernbench/tl"
 )
 
-// sums is a host program that performs an all-reduce by name.
+// sums returns a host program that performs an all-reduce by name.
 func sums(ctx context.Context, h *bench.Host) error { return bench.CCLAllReduce.Run(ctx, h) }
 
 var collective = bench.Program{Name: "sums", Collectives: true, Run: sums}
 
-// tasks is a host program whose cores post an all-reduce as a task, and double what it gives.
+// tasks returns a host program whose cores post an all-reduce as a task, and double what it gives.
 // Without the wait they read it too early.
 func tasks(wait bool) bench.Program {
 	kernel := func(k *hccl.Kernel) {

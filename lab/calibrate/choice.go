@@ -66,7 +66,7 @@ func takesAll(name string) bool {
 	return err == nil && !a.Limited()
 }
 
-// choices are those of all tables as a list of YAML.
+// choices returns those of all tables as a list of YAML.
 func (j *Joint) choices() (string, error) {
 	text, err := j.machine("[]") // choices are no part of the fingerprint
 	if err != nil {

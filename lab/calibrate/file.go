@@ -17,7 +17,7 @@ func (c *Calibration) YAML() ([]byte, error) { return alone(c).YAML() }
 // machine of YAML, the algorithm auto takes the times that were reported.
 func (c *Calibration) TuningYAML() ([]byte, error) { return alone(c).TuningYAML() }
 
-// alone is the fit to one table.
+// alone returns the fit to one table.
 func alone(c *Calibration) *Joint {
 	return &Joint{Tables: []*Calibration{c}, Parameters: c.Parameters, MadeBy: c.MadeBy}
 }
@@ -45,7 +45,7 @@ func (j *Joint) TuningYAML() ([]byte, error) {
 	return []byte(text + "tables:\n" + choices), nil
 }
 
-// names are the files of the tables.
+// names returns the files of the tables.
 func (j *Joint) names() string {
 	var all []string
 	for _, c := range j.Tables {

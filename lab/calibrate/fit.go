@@ -165,7 +165,7 @@ func pick(values []float64, which []int) []float64 {
 	return some
 }
 
-// apart is the largest distance of two sets of values, as a factor about.
+// apart returns the largest distance of two sets of values, as a factor about.
 func apart(a, b []float64) float64 {
 	most := 0.0
 	for i := range a {
@@ -212,7 +212,7 @@ func (f *fitter) first(ctx context.Context) ([]float64, error) {
 	return values, nil
 }
 
-// fastest is the program that is at a row, and its time; -1 if none can run.
+// fastest returns the program that is at a row, and its time; -1 if none can run.
 func (c *calibration) fastest(values []float64, row int) (float64, int) {
 	best, which := math.Inf(1), -1
 	for k := range c.programs {
@@ -223,7 +223,7 @@ func (c *calibration) fastest(values []float64, row int) (float64, int) {
 	return best, which
 }
 
-// parameters are what came out, with how far each could be off.
+// parameters returns what came out, with how far each could be off.
 func (f *fitter) parameters() []FittedParameter {
 	var all []FittedParameter
 	for i := range f.params {
@@ -242,7 +242,7 @@ func (f *fitter) parameters() []FittedParameter {
 	return all
 }
 
-// base are the values of the machine as it was.
+// base returns the values of the machine as it was.
 func (f *fitter) base() []float64 {
 	values := make([]float64, len(f.params))
 	for i := range f.params {

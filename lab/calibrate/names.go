@@ -58,11 +58,11 @@ func (h HoldOut) holds(i int, size unit.Bytes) bool {
 	return h.Every > 0 && i%h.Every == h.Every/2 || h.Above > 0 && size > h.Above || h.Below > 0 && size < h.Below
 }
 
-// Algorithms are those that the library of a machine is known to have, where kernbench has their
-// like. On a machine that names a generation for NCCL they are NCCL's rings, and its reductions in
-// switches. On others they are those of all libraries, such as the one-shots of MSCCL, which RCCL
-// runs. NCCL's tree, a chain inside a node, has none here. On several nodes rail_allreduce stands
-// for its NVLSTree. Otherwise it is the one of perf.
+// Algorithms returns those that the library of a machine is known to have, where kernbench has
+// their like. On a machine that names a generation for NCCL they are NCCL's rings, and its
+// reductions in switches. On others they are those of all libraries, such as the one-shots of
+// MSCCL, which RCCL runs. NCCL's tree, a chain inside a node, has none here. On several nodes
+// rail_allreduce stands for its NVLSTree. Otherwise it is the one of perf.
 func Algorithms(what *collective.Collective, generation string, nodes int, otherwise string) []string {
 	switch ours := nccl.Generation(generation); {
 	case len(what.KnownNCCL) > 0 && slices.Contains(nccl.Generations(), ours):
@@ -112,7 +112,7 @@ func Parameters() []string {
 	return append(append([]string{paramLaunch}, protocols...), paramMessage, paramRate)
 }
 
-// protocolsOf are the protocols of a machine: one, where all take the same.
+// protocolsOf returns the protocols of a machine: one, where all take the same.
 func protocolsOf(t *conf.Topology) []string {
 	s := t.Software()
 	if s.Protocols.LL == s.Protocols.Simple && s.Protocols.LL128 == s.Protocols.Simple {
@@ -168,8 +168,8 @@ func modelParams(t *conf.Topology, collectives, keep []string) ([]modelParam, er
 	return all, nil
 }
 
-// launchParam is the start of a collective, for all protocols. Where some have their own start, it
-// is the smallest one, and the others keep their distance above it.
+// launchParam returns the start of a collective, for all protocols. Where some have their own
+// start, it is the smallest one, and the others keep their distance above it.
 func launchParam(s conf.Software) modelParam {
 	if s.Protocols.LL.Launch == 0 && s.Protocols.LL128.Launch == 0 && s.Protocols.Simple.Launch == 0 {
 		return modelParam{name: paramLaunch, keys: []string{"software.launch_ns"}, base: s.Launch.Ns(), start: true}

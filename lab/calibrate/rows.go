@@ -141,7 +141,7 @@ type limitedMachine struct {
 	sets []string
 }
 
-// machines are the one as it was, with its links' usable rates, and with those of their lines.
+// machines returns the one as it was, with its links' usable rates, and with those of their lines.
 func (c *calibration) machines() []limitedMachine {
 	was := limitedMachine{name: "the links of " + c.spec.Base.Topology}
 	x, err := sweep.Load(&c.spec.Base, "", nil)

@@ -207,8 +207,8 @@ func deviation(all []deviant) Deviation {
 	return d
 }
 
-// ncclSystem is what NCCL's model knows of the machine. The innermost level is its NVLink. The next
-// one is its network, of which each GPU of a node has a card.
+// ncclSystem returns what NCCL's model knows of the machine. The innermost level is its NVLink. The
+// next one is its network, of which each GPU of a node has a card.
 func ncclSystem(m *machine.Machine, ranks int) nccl.System {
 	t := m.Topology()
 	levels := t.System().Between()

@@ -73,7 +73,7 @@ func (p *modelParam) settings(value float64) []sweep.Setting {
 	return all
 }
 
-// text is a value as a file has it, and as it is simulated: whole ps, and MB/s.
+// text returns a value as a file has it, and as it is simulated: whole ps, and MB/s.
 func (p *modelParam) text(v float64) string { return strconv.FormatFloat(rounded(v), 'f', -1, 64) }
 
 func rounded(v float64) float64 { return math.Round(v*1e3) / 1e3 }
@@ -170,7 +170,7 @@ func (c *calibration) anchors() (low, high int) {
 	return low, high
 }
 
-// anchor is a size from which larger ones are extrapolated, with its time.
+// anchor returns a size from which larger ones are extrapolated, with its time.
 func (c *calibration) anchor(values []float64, program, elems int) (sweep.Point, bool) {
 	start := unit.Nanoseconds(c.start(values, program))
 	t := c.memo[c.key(values, program, elems)]
@@ -197,7 +197,7 @@ func (c *calibration) time(values []float64, program, row int) float64 {
 	return sweep.Onward(a, b, c.rows[row].Size).Ns()
 }
 
-// elemsOf are the elements of all runs that rows need.
+// elemsOf returns the elements of all runs that rows need.
 func (c *calibration) elemsOf(rows []int) []int {
 	var all []int
 	beyond := false

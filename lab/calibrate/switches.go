@@ -26,7 +26,7 @@ type SizeRange struct {
 	To   unit.Bytes `json:"to_bytes"` // the last one
 }
 
-// ncclName is what NCCL calls the algorithm that one of the library stands for.
+// ncclName returns what NCCL calls the algorithm that one of the library stands for.
 func ncclName(algorithm string) string {
 	for _, one := range []struct{ part, name string }{
 		{"nvls_tree", "nvls_tree"}, {"nvls", "nvls"}, {"rail", "nvls_tree"}, {"tree", "tree"}, {"ring", "ring"},
@@ -77,7 +77,7 @@ func switchPoints(rows []ScoreRow) []SwitchPoint {
 	return all
 }
 
-// least is the smallest size at which either has the program.
+// least returns the smallest size at which either has the program.
 func (p *SwitchPoint) least() unit.Bytes {
 	switch {
 	case len(p.Before) > 0:

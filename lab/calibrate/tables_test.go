@@ -16,7 +16,7 @@ import (
 	"kernbench/unit"
 )
 
-// ringTable is what perf measures of a ring on a machine, the fastest of all protocols.
+// ringTable returns what perf measures of a ring on a machine, the fastest of all protocols.
 func ringTable(t *testing.T, name, algorithm string, ranks int, sets []string) string {
 	t.Helper()
 	s := perf.Spec{

@@ -23,7 +23,7 @@ var unitNames = map[cause.Kind]string{
 	cause.Word: "words", cause.Engine: "communication engine", cause.Peer: "acknowledgement",
 }
 
-// name is what a resource is called.
+// name returns what a resource is called.
 func (x *explaining) name(r cause.Resource) string {
 	switch k := r.Kind(); k {
 	case cause.Link:

@@ -48,8 +48,8 @@ func (p *perfPlan) isAuto() (bool, *algorithm.Tuning, error) {
 	return true, tuning, err
 }
 
-// ownChoices are those that the file of the machine has, if it has one for each call of the sweep,
-// else nil.
+// ownChoices returns those that the file of the machine has, if it has one for each call of the
+// sweep, else nil.
 func (p *perfPlan) ownChoices() (own *algorithm.Tuning, err error) {
 	ranks, err := p.ranks()
 	if err != nil {
@@ -93,7 +93,7 @@ func whyNot(all []conf.TuningTable, fingerprint, collective string, ranks int) s
 	return fmt.Sprintf("they are for %s, not for %s of %d ranks", strings.Join(known, ", "), collective, ranks)
 }
 
-// world is how many ranks take part.
+// world returns how many ranks take part.
 func (p *perfPlan) world(x *run.Job) int {
 	return cmp.Or(x.World(), x.Entries.Defaults().WorldSize, x.Machine.NumPEs())
 }
@@ -129,7 +129,7 @@ func (p *perfPlan) addTuned(ctx context.Context, tuning *algorithm.Tuning) error
 	return nil
 }
 
-// tunedRow is what a tuning table has to do with a row.
+// tunedRow holds what a tuning table has to do with a row.
 type tunedRow struct {
 	with   string // settings, for the note
 	line   string // names the runs from which the time is extrapolated, if the table requires that; "": it does not

@@ -14,7 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// boundedSweep is a small sweep with a bound in each row.
+// boundedSweep returns a small sweep with a bound in each row.
 func boundedSweep(collective string, ranks int) Spec {
 	return Spec{
 		Base:       run.Spec{Ranks: ranks, Sets: []string{"system.sips.count=2", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1"}},

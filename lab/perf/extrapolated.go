@@ -23,7 +23,7 @@ func (p *perfPlan) extrapolates() bool {
 	return p.sweep.Timed && slices.ContainsFunc(p.sizes, func(s unit.Bytes) bool { return s > p.measuresTo() })
 }
 
-// measuresTo is the size up to which calls are simulated.
+// measuresTo returns the size up to which calls are simulated.
 func (p *perfPlan) measuresTo() unit.Bytes {
 	switch {
 	case !p.sweep.Timed:

@@ -17,7 +17,7 @@ import (
 	"kernbench/record/oplog"
 )
 
-// summed is what is kept of one run: the whole result, element by element of a contribution, and
+// summed holds what is kept of one run: the whole result, element by element of a contribution, and
 // with trees their description.
 type summed struct {
 	bits     []byte
@@ -107,8 +107,8 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// chunkings are the other ways to cut the same sums that an algorithm has. They use fewer elements,
-// which moves the bounds of all chunks, or other slots, or other pieces of a pipeline.
+// chunkings returns the other ways to cut the same sums that an algorithm has. They use fewer
+// elements, which moves the bounds of all chunks, or other slots, or other pieces of a pipeline.
 func chunkings(j *sweep.Case, plan *device.Plan) []Chunking {
 	n := j.Call.Elems
 	all := []Chunking{{Name: "as it is", Elements: n, Settings: []sweep.Setting{}}}

@@ -21,7 +21,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// rounding is a small sweep for rounding errors.
+// rounding returns a small sweep for rounding errors.
 func rounding(collective string, ranks int, algorithms ...string) perf.RoundingSpec {
 	s := perf.RoundingSpec{Spec: perfOf(collective, ranks)}
 	s.Algorithms, s.Types, s.Base.Executor = algorithms, []dtype.Type{dtype.BF16}, mock.Name

@@ -47,7 +47,7 @@ func measured(t interface {
 	return sweep
 }
 
-// perfOf is a small sweep with data.
+// perfOf returns a small sweep with data.
 func perfOf(collective string, ranks int) perf.Spec {
 	return perf.Spec{
 		Base: run.Spec{Ranks: ranks}, Collective: collective, Min: 4 * unit.KiB, Max: 4 * unit.KiB, Factor: 2,

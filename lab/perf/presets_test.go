@@ -48,7 +48,7 @@ var rails = map[string]lasting{
 	"ll": {26*600 + 4*(2700+275), 6600}, "ll128": {26*1900 + 4*(4000+275), 14000}, "simple": {26*3400 + 4*(14000+275), 8400},
 }
 
-// alike is a machine whose protocols all have the same latency.
+// alike returns a machine whose protocols all have the same latency.
 func alike(hops unit.Time) map[string]lasting {
 	return map[string]lasting{"ll": {hops, 0}, "ll128": {hops, 0}, "simple": {hops, 0}}
 }

@@ -94,7 +94,7 @@ func Load(s Spec) (*Loaded, error) {
 	return l, err
 }
 
-// Multiprocessors is the number in a GPU of a machine; 0: unknown.
+// Multiprocessors returns the number in a GPU of a machine; 0: unknown.
 func Multiprocessors(name string, sets []string) (int, error) {
 	topo, err := topology(name, sets)
 	if err != nil {
@@ -153,7 +153,7 @@ type Result struct {
 	*timing.Result                // nil with a deadlock
 }
 
-// Note is a remark about the call for a table.
+// Note returns a remark about the call for a table.
 func (r *Result) Note() string {
 	switch {
 	case r.Deadlock == nil:

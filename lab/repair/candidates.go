@@ -168,7 +168,7 @@ func (s *search) rank(o *op) int {
 	return 1
 }
 
-// ringOps are the operations after which a send or a receive may be missing.
+// ringOps returns the operations after which a send or a receive may be missing.
 func (s *search) ringOps() []*op {
 	return slices.DeleteFunc(slices.Clone(s.ops), func(o *op) bool {
 		return o.op != tl.OpSend && o.op != tl.OpRecv && o.op != tl.OpMath && o.op != tl.OpLoad

@@ -32,7 +32,7 @@ func mustFind(name string) *algorithm.Algorithm {
 	return a
 }
 
-// reduce is a ring all-reduce whose steps are a parameter.
+// reduce returns a ring all-reduce whose steps are a parameter.
 func reduce(step func(c *tl.Context, current tl.Tensor, acc tl.Tensor) tl.Tensor) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		mine := a.Shard(c.Rank())
@@ -90,7 +90,7 @@ var (
 	})
 )
 
-// gather is an all-gather over a window, whose ranks put their contribution and wait.
+// gather returns an all-gather over a window, whose ranks put their contribution and wait.
 func gather(name string, put func(c *tl.Context, data tl.Sym, ready tl.Signal, mine tl.Ref)) string {
 	return algorithm.Register(algorithm.Algorithm{
 		Name: name, Collective: "all_gather", Topology: "none",

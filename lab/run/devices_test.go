@@ -101,7 +101,7 @@ func TestProductIsPipelined(t *testing.T) {
 	}
 }
 
-// inNs is a time of a trace in nanoseconds.
+// inNs returns a time of a trace in nanoseconds.
 func inNs(t *testing.T, s string) float64 {
 	t.Helper()
 	d, err := time.ParseDuration(s)

@@ -56,7 +56,7 @@ func (x *Job) enough() string {
 	return strings.Join(hints, "; ")
 }
 
-// pes is the number of PEs of a machine; 0: there is none of that description.
+// pes returns the number of PEs of a machine; 0: there is none of that description.
 func pes(files []conf.Source, sets []string) int {
 	t, err := conf.LoadTopology(files, sets)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"kernbench/tl"
 )
 
-// Judgement is what was found about one collective: a verdict per group of ranks.
+// Judgement holds what was found about one collective: a verdict per group of ranks.
 type Judgement struct {
 	call     *device.Call
 	Verdicts []*verify.Verdict // nil in a run without data

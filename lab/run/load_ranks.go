@@ -56,7 +56,7 @@ func (x *Job) chosen(have int) error {
 	return nil
 }
 
-// deviceList is a list of devices as a person writes it: 0,2,5-7.
+// deviceList returns a list of devices as a person writes it: 0,2,5-7.
 func deviceList(devices []int) string {
 	var b strings.Builder
 	for lo := 0; lo < len(devices); {

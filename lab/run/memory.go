@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// freeMemory is how much more memory this process can have: of the computer, of its control group,
-// and of its address space. 0: the system does not say.
+// freeMemory returns how much more memory this process can have: of the computer, of its control
+// group, and of its address space. 0: the system does not say.
 func freeMemory() unit.Bytes {
 	const unknown = unit.Bytes(math.MaxInt64)
 	free := min(available(), groupFree(), spaceFree())
@@ -20,12 +20,12 @@ func freeMemory() unit.Bytes {
 	return max(1, free)
 }
 
-// available is what the computer can give without swapping.
+// available returns what the computer can give without swapping.
 func available() unit.Bytes {
 	return kibibytes(after(contentOf("/proc/meminfo"), "MemAvailable:"))
 }
 
-// groupFree is what the control group leaves of its limit.
+// groupFree returns what the control group leaves of its limit.
 func groupFree() unit.Bytes {
 	for _, v := range [][2]string{
 		{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
@@ -40,7 +40,7 @@ func groupFree() unit.Bytes {
 	return math.MaxInt64
 }
 
-// spaceFree is what the limit of the address space leaves.
+// spaceFree returns what the limit of the address space leaves.
 func spaceFree() unit.Bytes {
 	fields := strings.Fields(after(contentOf("/proc/self/limits"), "Max address space"))
 	if len(fields) == 0 {
@@ -62,7 +62,7 @@ func contentOf(name string) string {
 	return string(data)
 }
 
-// after is the rest of the line that begins with a name; empty if there is none.
+// after returns the rest of the line that begins with a name; empty if there is none.
 func after(text, name string) string {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, name); ok {

@@ -14,7 +14,7 @@ import (
 // values of one schedule. A lock that admits two ranks is seen only where two come at once. So
 // programs with atomics are judged in some random schedules too.
 
-// more is what came of those schedules.
+// more holds what came of those schedules.
 type more struct {
 	tried  int // runs in which atomics returned other values, and kernels issued the same
 	judged int
@@ -49,7 +49,7 @@ func (x *Job) judgeMore(ctx context.Context, out *Execution) error {
 	return nil
 }
 
-// moreSchedules is how many schedules are judged besides that of the run.
+// moreSchedules returns how many schedules are judged besides that of the run.
 func (x *Job) moreSchedules(out *Execution) int {
 	rep := out.races
 	if !rep.Atomics || rep.Total > 0 || rep.Unsettled || rep.Again || x.Schedule > 0 || !x.row.Can(exec.Schedules) {

@@ -40,7 +40,7 @@ func IsInternal(err error) bool {
 	return ok
 }
 
-// Execution is what one execution of a spec left behind.
+// Execution holds what one execution of a spec left behind.
 type Execution struct {
 	Plan     *device.Plan // installed last, or nil
 	call     *device.Call // the first collective, ended or not, or nil

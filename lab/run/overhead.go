@@ -5,8 +5,8 @@ import (
 	"kernbench/unit"
 )
 
-// Overhead is what software takes to start a launch that performs collectives, beside its simulated
-// time.
+// Overhead returns what software takes to start a launch that performs collectives, beside its
+// simulated time.
 func Overhead(l *device.Launched) unit.Time {
 	if len(l.Calls) == 0 {
 		return 0

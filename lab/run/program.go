@@ -197,7 +197,7 @@ func fileOf(call *device.Call, l *launch.Launch, p *program.Program) (*ProgramFi
 	return f, f.Of(&text.Recorded{Program: p, Launch: l, In: g.Addrs, Out: g.OutAddrs})
 }
 
-// results is how many elements of a result's memory each rank has; 0: it has none of its own.
+// results returns how many elements of a result's memory each rank has; 0: it has none of its own.
 func results(g *device.CallGroup, l *launch.Launch) int {
 	if g.OutAddrs == nil {
 		return 0

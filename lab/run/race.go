@@ -16,7 +16,7 @@ import (
 // Hazard is two accesses that nothing orders, though the outcome depends on their order.
 type Hazard = race.Hazard
 
-// Class is what one run of a program says about its runs with other timings.
+// Class holds what one run of a program says about its runs with other timings.
 type Class struct {
 	Name    string   `json:"name"`            // directed, counting, scheduled
 	What    string   `json:"what"`            // what the program does, in words
@@ -110,8 +110,8 @@ func raceSide(a *race.Access) device.RaceSide {
 	return device.RaceSide{Agent: a.Info, Read: a.Does == "read", Spot: spot}
 }
 
-// first is the execution of a spec whose figures count. It has the findings of a judge of races,
-// and where atomics returned values in random schedules.
+// first returns the execution of a spec whose figures count. It has the findings of a judge of
+// races, and where atomics returned values in random schedules.
 func (x *Job) first(ctx context.Context) (*Execution, error) {
 	if !x.races() {
 		return x.Execute(ctx, Pass{schedule: x.Schedule})
@@ -126,8 +126,8 @@ func (x *Job) first(ctx context.Context) (*Execution, error) {
 	return out, err
 }
 
-// judged is an execution with what a judge of races found. The judge may ask for more passes over
-// the same program: those that it gets are quiet.
+// judged returns an execution with what a judge of races found. The judge may ask for more passes
+// over the same program: those that it gets are quiet.
 func (x *Job) judged(ctx context.Context, p Pass) (*Execution, error) {
 	p.watch = &watch{machine: x.Machine}
 	p.watch.detector = race.New(race.Options{

@@ -18,7 +18,7 @@ import (
 
 var yes, no = true, false
 
-// gather is the all-gather by one of the kernels over a window.
+// gather returns the all-gather by one of the kernels over a window.
 func gather(algorithm, executor string) run.Spec {
 	return run.Spec{Bench: "allgather_distributed", Algorithm: algorithm, Executor: executor, Race: &yes}
 }

@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// Result is what came out of one run: every figure that a person reads and a program
+// Result holds what came out of one run: every figure that a person reads and a program
 // compares. Fields of a kind that the run does not have (time on an executor without a
 // clock) are zero, and Timed and DataChecked say so.
 type Result struct {

@@ -217,7 +217,7 @@ func (x *Job) bandwidth(r *Result, out *Execution) {
 	r.AlgBW, r.BusBW = float64(bytes)/took.Ns(), bus/took.Ns()
 }
 
-// performing are those launches that performed collectives.
+// performing returns those launches that performed collectives.
 func performing(launches []*device.Launched) []*device.Launched {
 	return slices.DeleteFunc(slices.Clone(launches), func(l *device.Launched) bool { return len(l.Calls) == 0 })
 }

@@ -13,14 +13,14 @@ import (
 	"kernbench/unit"
 )
 
-// Schedules is what a run and further ones with random schedules came to.
+// Schedules holds what a run and further ones with random schedules came to.
 type Schedules struct {
 	Asked    int       `json:"asked"` // further runs
 	Done     int       `json:"done"`
 	Outcomes []Outcome `json:"outcomes"` // that differ, in the order in which they came up; the first is that of the run itself
 }
 
-// Outcome is what one or more schedules came to.
+// Outcome holds what one or more schedules came to.
 type Outcome struct {
 	Digest   string `json:"digest"`             // of the bytes of all results, or of the fault
 	Schedule uint64 `json:"schedule"`           // the first that came to it; 0: the executor's own
@@ -109,7 +109,7 @@ func (s *Schedules) add(o Outcome, schedule uint64) {
 	s.Outcomes = append(s.Outcomes, o)
 }
 
-// outcome is what a run came to.
+// outcome returns what a run came to.
 func (x *Job) outcome(out *Execution, err error) Outcome {
 	if err != nil {
 		text := timeless(err)
@@ -137,7 +137,7 @@ var whens = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`,?( since)? t=[0-9.]+[a-zµ]+| at [A-Za-z0-9_./-]+\.go:[0-9]+`)
 })
 
-// timeless is the text of a fault without what does not belong to it.
+// timeless returns the text of a fault without what does not belong to it.
 func timeless(err error) string {
 	if d, ok := errors.AsType[*fault.Deadlock](err); ok {
 		bare := *d

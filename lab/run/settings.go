@@ -31,8 +31,8 @@ func (x *Job) Protocol() string {
 	return x.Entries.Defaults().Protocol
 }
 
-// entry is the name that the algorithm has, or would have, in ccl.yaml; "": it is chosen at each
-// call.
+// entry returns the name that the algorithm has, or would have, in ccl.yaml; "": it is chosen at
+// each call.
 func (x *Job) entry() string {
 	if x.given != nil {
 		return x.given.Algorithm.Name

@@ -12,8 +12,8 @@ import (
 	"kernbench/tl"
 )
 
-// streamsOnly is a program that may run collectives, and installs one. It only uses streams, or
-// only a kernel of its own.
+// streamsOnly returns a program that may run collectives, and installs one. It only uses streams,
+// or only a kernel of its own.
 func streamsOnly(name string, launch func(ctx context.Context, h *bench.Host, k tl.Kernel, x *device.Tensor) error) *bench.Program {
 	return bench.Register(bench.Program{
 		Name: name, Collectives: true, Ranks: 2,

@@ -23,7 +23,7 @@ import (
 	"kernbench/tl"
 )
 
-// turning is a program whose only collectives are two all-reduces beside each other, which the
+// turning returns a program whose only collectives are two all-reduces beside each other, which the
 // communication engines of four PEs perform, once or several times. The last time is measured
 // where there are several. add sums up what came, for a task and a rank: parts
 // are what ranks sent for this task, others for the other one. Where it says false, the rank waits

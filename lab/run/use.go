@@ -24,7 +24,7 @@ type Use struct {
 	Rings       []RingUse  `json:"rings"` // those with most slots in use first
 }
 
-// LinkUse is what a link carried, or all links of a level together.
+// LinkUse holds what a link carried, or all links of a level together.
 type LinkUse struct {
 	Link  string `json:"link,omitempty"`
 	Level string `json:"level"`

@@ -109,7 +109,7 @@ var states = map[verify.Status]struct {
 	verify.OK: {0, Checked}, verify.NotApplicable: {1, NotApplicable}, verify.NotChecked: {2, NotChecked}, verify.Fail: {3, Failed},
 }
 
-// join is the worst of several answers to one question.
+// join returns the worst of several answers to one question.
 func join(question string, qs []verify.Question) Verdict {
 	worst, n := verify.Question{Status: verify.NotChecked}, 0
 	for i, q := range qs {
@@ -127,7 +127,7 @@ func join(question string, qs []verify.Question) Verdict {
 	return Verdict{question, states[worst.Status].state, detail}
 }
 
-// programValues is the verdict on what a program compared itself.
+// programValues returns the verdict on what a program compared itself.
 func programValues(r *Result, all []bench.Values) Verdict {
 	if len(all) == 0 {
 		return Verdict{values, NotApplicable, "the bench compares nothing"}

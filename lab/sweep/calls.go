@@ -19,8 +19,8 @@ func Largest(what *collective.Collective, c collective.Call) int {
 	return most
 }
 
-// Parts is how many times the count of a call its largest vector has. It is the number of ranks
-// where a vector has a block for each rank, or a rank has a part of another rank's vector.
+// Parts returns how many times the count of a call its largest vector has. It is the number of
+// ranks where a vector has a block for each rank, or a rank has a part of another rank's vector.
 // Otherwise it is one. This is how nccl counts elements.
 func Parts(what *collective.Collective, c collective.Call) unit.Bytes {
 	if what.Blocks {

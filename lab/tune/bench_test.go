@@ -44,7 +44,7 @@ func BenchmarkTune(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// processorTime is what this process has had of all processors.
+// processorTime returns what this process has had of all processors.
 func processorTime(b *testing.B) time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {

@@ -181,12 +181,12 @@ func (t *tuner) planCalls(ctx context.Context, m *tuneMachine, what *collective.
 	return nil
 }
 
-// job is the run of a call.
+// job returns the run of a call.
 func (g *tuneGroup) job(v *tuneTarget, c collective.Call) *sweep.Case {
 	return &sweep.Case{Job: v.x.OneCall(c, g.inPlace), What: g.what, Call: c, InPlace: g.inPlace, Launch: v.plan.Start}
 }
 
-// point is what is known of a call before it is measured.
+// point returns what is known of a call before it is measured.
 func (g *tuneGroup) point(t *tuner, v *tuneTarget, at int) *Point {
 	c := g.call
 	c.Elems = g.sizes[at].elems

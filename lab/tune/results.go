@@ -18,7 +18,7 @@ type RunPoints struct {
 	Points []Point    `json:"points"`
 }
 
-// PointsOf is a sweep with its points; 0 is the last one.
+// PointsOf returns a sweep with its points; 0 is the last one.
 func PointsOf(st *store.Store, run int64) (*RunPoints, error) {
 	if run == 0 {
 		all, err := st.Runs()
@@ -53,7 +53,7 @@ func (r *RunPoints) MadeBy(command string) run.MadeBy {
 // Best finds the best of a sweep: see Group.
 func (r *RunPoints) Best() []*Group { return groupsOf(r.Points) }
 
-// Diff is what became of the points of one sweep in another.
+// Diff holds what became of the points of one sweep in another.
 type Diff struct {
 	A       int64         `json:"a"`
 	B       int64         `json:"b"`
@@ -72,7 +72,7 @@ type ChangedTime struct {
 	By  unit.Time `json:"by_ps"`
 }
 
-// callOf is a point without what may differ between two sweeps of the same.
+// callOf returns a point without what may differ between two sweeps of the same.
 func callOf(p *Point) string {
 	return fmt.Sprint(p.Topology, "|", p.Fidelity, "|", p.Collective, "|", p.Algorithm, "|", p.Settings, "|", p.Type,
 		"|", p.Op, "|", p.Root, "|", p.Ranks, "|", p.Size, "|", p.InPlace)

@@ -54,8 +54,8 @@ func (t *tuner) targets(ctx context.Context, m *tuneMachine, what *collective.Co
 	return all, nil
 }
 
-// ofAlgorithm is an algorithm as it is configured, and with all settings that are others for it. It
-// may be refused as it is, or a setting be impossible.
+// ofAlgorithm returns an algorithm as it is configured, and with all settings that are others for
+// it. It may be refused as it is, or a setting be impossible.
 func (t *tuner) ofAlgorithm(m *tuneMachine, what *collective.Collective, name string) (all []*tuneTarget, refused, impossible error) {
 	shape := sweep.Shape(m.base, name)
 	plain, err := t.target(m, what, name, shape)
@@ -85,8 +85,8 @@ func (t *tuner) ofAlgorithm(m *tuneMachine, what *collective.Collective, name st
 	return all, nil, nil
 }
 
-// vary is what of the settings makes a difference to an algorithm: combinations with what makes
-// none are not worth being looked at.
+// vary returns what of the settings makes a difference to an algorithm: combinations with what
+// makes none are not worth being looked at.
 func (t *tuner) vary(m *tuneMachine, plain *tuneTarget) ([]sweep.Variation, error) {
 	var all []sweep.Variation
 	for _, v := range t.spec.Vary {

@@ -59,7 +59,7 @@ type Spec struct {
 // Point is one measurement of a sweep.
 type Point = store.Point
 
-// Tuned is what came out of a sweep.
+// Tuned holds what came out of a sweep.
 type Tuned struct {
 	Run       int64 `json:"run"`
 	Points    int   `json:"points"`

@@ -27,7 +27,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// tuneOf is a small sweep of a few algorithms.
+// tuneOf returns a small sweep of a few algorithms.
 func tuneOf(algorithms ...string) tune.Spec {
 	if len(algorithms) == 0 {
 		algorithms = []string{"ring_allreduce_chunked", "recursive_doubling_allreduce",
@@ -65,7 +65,7 @@ func tuned(t *testing.T, s tune.Spec, st *store.Store) *tune.Tuned {
 	return out
 }
 
-// results is what a sweep came to, without how it came to that.
+// results returns what a sweep came to, without how it came to that.
 func results(t *tune.Tuned) string {
 	return cmp.Diff(nil, t.Groups, cmpopts.IgnoreUnexported(tune.Group{})) + cmp.Diff(nil, t.Table)
 }

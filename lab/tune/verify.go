@@ -79,7 +79,7 @@ func (t *tuner) verdict(j *sweep.Case, key string, as *sweep.Placement, refused 
 	return t.store.PutVerdict(key, t.spec.Program, name, j.Call.World, j.Call.Elems, why)
 }
 
-// firstOf is what ended work on inner: the interruption of all, or what went wrong in it.
+// firstOf returns what ended work on inner: the interruption of all, or what went wrong in it.
 func firstOf(ctx, inner context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

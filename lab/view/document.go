@@ -12,7 +12,7 @@ const (
 	Version = 1
 )
 
-// Document is what one page shows. Times are in picoseconds.
+// Document holds what one page shows. Times are in picoseconds.
 type Document struct {
 	Format  string     `json:"format"`
 	Version int        `json:"version"`
@@ -82,8 +82,8 @@ type Source struct {
 	Text  []string `json:"text"`
 }
 
-// Timeline is what ranks did at each moment. Times count from Start. Reasons, calls and so on are
-// named by their place in the lists.
+// Timeline holds what ranks did at each moment. Times count from Start. Reasons, calls and so on
+// are named by their place in the lists.
 type Timeline struct {
 	Start   unit.Time `json:"start_ps"`
 	Length  unit.Time `json:"length_ps"`
@@ -144,7 +144,7 @@ type Spans struct {
 	LeftOut  int     `json:"left_out"` // spans that were too many
 }
 
-// Links is what links carried.
+// Links holds what links carried.
 type Links struct {
 	Width     unit.Time   `json:"width_ps"`   // of Link.Busy
 	Busiest   float64     `json:"busiest"`    // part of a stretch that 255 in Link.Busy stands for; 0: all of it
@@ -171,7 +171,7 @@ type Link struct {
 	Waiting  []int64   `json:"waiting,omitempty"` // by stretch: time that messages waited, in ps
 }
 
-// LevelUse is what the links of a level carried.
+// LevelUse holds what the links of a level carried.
 type LevelUse struct {
 	Level    string    `json:"level"`
 	Links    int       `json:"links"`

@@ -34,7 +34,7 @@ type laner struct {
 	shares  [][]float64              // by reason and bin, of all ranks
 }
 
-// laneBins is what a rank did in each bin.
+// laneBins holds what a rank did in each bin.
 type laneBins struct {
 	end     unit.Time
 	class   int
@@ -250,8 +250,8 @@ func (b *laneBins) bytes() []byte {
 	return out
 }
 
-// window is the part of the time that gets single spans: as much of the chosen one as fits. whole
-// reports whether all lanes have them there, and not only one of each class.
+// window returns the part of the time that gets single spans: as much of the chosen one as fits.
+// whole reports whether all lanes have them there, and not only one of each class.
 func (l *laner) window(t *Timeline) (from, until unit.Time, whole bool) {
 	from, until = l.o.From, l.o.Until
 	if until == 0 || until > l.start+l.length {

@@ -47,7 +47,7 @@ func Observe(ctx context.Context, s explain.Spec, o Options) (*Run, *explain.Rep
 	return v, r, res, nil
 }
 
-// Explanation is a run as an explanation shows it that was kept as JSON: without a time line.
+// Explanation returns a run as an explanation shows it that was kept as JSON: without a time line.
 func Explanation(r *explain.Report, name string) *Run {
 	v := &Run{Name: name, OK: true, Time: r.SimulatedTime, Launch: r.Launch, Notes: r.Notes, Verdicts: []run.Verdict{}}
 	if name == "" {

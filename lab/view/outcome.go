@@ -12,7 +12,7 @@ import (
 	"kernbench/unit"
 )
 
-// Outcome is a run with its result alone: without a time line.
+// Outcome returns a run with its result alone: without a time line.
 func Outcome(res *run.Result, o Options) *Run {
 	v := &Run{Name: o.Name, Drawing: drawing(o.Machine, res.Use), Time: res.SimulatedTime, Launch: res.Launch, Failures: []string{}}
 	if v.Name == "" {

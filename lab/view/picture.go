@@ -85,7 +85,7 @@ func clock(p *scene.Picture, left, right, top, y float64, length unit.Time) floa
 	return y + smallSize + 4
 }
 
-// leading is the first digit of a time.
+// leading returns the first digit of a time.
 func leading(t unit.Time) unit.Time {
 	for t >= 10 {
 		t /= 10
@@ -263,7 +263,7 @@ func (t *Timeline) pathLine(p *scene.Picture, x0, x1 float64, at map[int]float64
 // heatStops are the colours of use, from none to all of the time.
 var heatStops = []scene.Color{0xffffff, 0xfee391, 0xfe9929, 0xcc4c02, 0x4d1a02}
 
-// heat is the colour of a share.
+// heat returns the colour of a share.
 func heat(f float64) scene.Color {
 	x := min(max(f, 0), 0.9999) * float64(len(heatStops)-1)
 	i := int(x)

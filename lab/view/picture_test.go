@@ -64,7 +64,7 @@ func tips(p *scene.Picture, width float64) string {
 	return strings.Join(all, "\n")
 }
 
-// axis is the width of the time axis: between the labels of its ends.
+// axis returns the width of the time axis: between the labels of its ends.
 func axis(p *scene.Picture) float64 {
 	left, right := math.Inf(1), 0.0
 	for _, item := range p.Items {

@@ -41,7 +41,7 @@ func Program(v *frontend.Verdict, calls []*plans.Result) *Document {
 	return d
 }
 
-// judged is the verdict of import on the program.
+// judged returns the verdict of import on the program.
 func judged(v *frontend.Verdict) run.Verdict {
 	var names, texts []string
 	for _, k := range v.Verdicts {
@@ -71,7 +71,7 @@ func timed(calls []*plans.Result) run.Verdict {
 	return run.Verdict{Question: "ends", State: run.Checked, Detail: "all calls came to their end"}
 }
 
-// callRows is a row for each call.
+// callRows returns a row for each call.
 func callRows(calls []*plans.Result) *Table {
 	t := &Table{Title: "Calls", Rows: [][]any{}, Columns: []Column{
 		{"size", Bytes}, {"time", Ps}, {"algbw", GBs}, {"busbw", GBs}, {"rounds", Count}, {"messages", Count}, {"note", Text},

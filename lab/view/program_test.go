@@ -12,7 +12,7 @@ import (
 	"kernbench/unit"
 )
 
-// exchanges is an all-gather of two ranks: each sends two chunks at once, and then receives.
+// exchanges returns an all-gather of two ranks: each sends two chunks at once, and then receives.
 func exchanges(protocol string) string {
 	gpu := func(id, peer, own, other string) string {
 		step := func(s, typ, dst, off string) string {

@@ -77,7 +77,7 @@ func overWhat(s *perf.Sweep) string {
 	return "sizes"
 }
 
-// settingsText is what varies, in words.
+// settingsText returns what varies, in words.
 func settingsText(all []sweep.Setting) string {
 	var words []string
 	for _, s := range all {
@@ -197,7 +197,7 @@ func curveOf(name string, xs []float64, points map[float64][3]float64, k int) Cu
 	return c
 }
 
-// bestRows is the fastest row of each call.
+// bestRows returns the fastest row of each call.
 func bestRows(s *perf.Sweep) *Table {
 	t := &Table{Title: "Fastest", Rows: [][]any{}, Columns: []Column{
 		{"size", Bytes}, {"ranks", Count}, {"type", Text}, {"algorithm", Text}, {"settings", Text}, {"time", Ps},

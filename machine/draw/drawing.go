@@ -40,7 +40,7 @@ type Memory struct {
 	Delay unit.Time  `json:"access_ps"`
 }
 
-// LinkKind is what links of one kind have in common.
+// LinkKind holds what links of one kind have in common.
 type LinkKind struct {
 	Stage string    `json:"stage"` // where they are, by its name
 	Name  string    `json:"name"`  // what they join, such as "cube <-> cube"
@@ -52,7 +52,7 @@ type LinkKind struct {
 	Parallel int `json:"links_side_by_side"` // between the same two
 }
 
-// Share is how much of the line rate a program gets; 0: not known.
+// Share returns how much of the line rate a program gets; 0: not known.
 func (k *LinkKind) Share() float64 {
 	if k.Line <= 0 {
 		return 0
@@ -85,7 +85,7 @@ type Node struct {
 	Out    int    `json:"out,omitempty"` // router: links out of the cube
 }
 
-// Joint is what joins two nodes directly.
+// Joint holds what joins two nodes directly.
 type Joint struct {
 	From  int  `json:"from"` // in Nodes
 	To    int  `json:"to"`
@@ -145,7 +145,7 @@ func (d *Drawing) Bisect(find func(*machine.Machine) (*machine.Bisection, error)
 	return err
 }
 
-// kindKey is what makes links one kind in a drawing.
+// kindKey holds what makes links one kind in a drawing.
 type kindKey struct {
 	spec     *machine.LinkSpec
 	from, to byte
@@ -175,7 +175,7 @@ func (d *Drawing) kinds() {
 	}
 }
 
-// kind is the kind of a link, which may be a new one.
+// kind returns the kind of a link, which may be a new one.
 func (d *Drawing) kind(l machine.Link) int {
 	key := kindKey{l.LinkSpec, d.where(l.From), d.where(l.To)}
 	if k, ok := d.specs[key]; ok {

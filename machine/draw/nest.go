@@ -119,7 +119,7 @@ func middle(b scene.Box) scene.Point {
 	return scene.Point{X: (b.MinX + b.MaxX) / 2, Y: (b.MinY + b.MaxY) / 2}
 }
 
-// lines are the lines of a link. They may lie below boxes, which are drawn on top.
+// lines returns the lines of a link. They may lie below boxes, which are drawn on top.
 func (p *plan) lines(from, to int, a, b scene.Box) [][]scene.Point {
 	ma, mb := middle(a), middle(b)
 	ra, rowed := p.row[from]
@@ -160,11 +160,11 @@ func (p *plan) lines(from, to int, a, b scene.Box) [][]scene.Point {
 	return [][]scene.Point{arc}
 }
 
-// arcHeight is how high an arc between nodes of a row goes that are so far apart.
+// arcHeight returns how high an arc between nodes of a row goes that are so far apart.
 func arcHeight(apart int) float64 { return 4 + 4*float64(apart) }
 
-// gridLines are those of a grid. They are straight between neighbours and up to the level above.
-// Lines that wrap around have an end at each border.
+// gridLines returns those of a grid. They are straight between neighbours and up to the level
+// above. Lines that wrap around have an end at each border.
 func (p *plan) gridLines(from, to int, a, b scene.Box) [][]scene.Point {
 	ma, mb := middle(a), middle(b)
 	nodes := p.stage.Nodes
@@ -408,7 +408,7 @@ func rowsPlan(s *Stage, first block) *plan {
 	return p
 }
 
-// arcs is the height that arcs between nodes of a row take.
+// arcs returns the height that arcs between nodes of a row take.
 func (p *plan) arcs(row []int) float64 {
 	place := map[int]int{}
 	for k, n := range row {

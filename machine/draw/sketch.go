@@ -190,7 +190,7 @@ func grid(s *Stage) []string {
 	return lines
 }
 
-// cellOf is a member in a grid: its name or, of a router, what is at it.
+// cellOf returns a member in a grid: its name or, of a router, what is at it.
 func cellOf(s *Stage, i int) string {
 	n := &s.Nodes[i]
 	if n.Kind != "router" {

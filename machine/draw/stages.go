@@ -34,7 +34,7 @@ func (d *Drawing) kindOf(n machine.NodeID) string {
 	return "switch"
 }
 
-// levelOf is the level of a link between SIPs: the first of which both ends are in one group.
+// levelOf returns the level of a link between SIPs: the first of which both ends are in one group.
 func (d *Drawing) levelOf(l machine.Link) int {
 	for i := range d.levelKind {
 		if g := d.machine.Group(i, l.From); g >= 0 && g == d.machine.Group(i, l.To) {

@@ -8,7 +8,7 @@ import (
 	"kernbench/unit"
 )
 
-// Switches is what the switches of a network do with data that pass: all of them do the same.
+// Switches holds what the switches of a network do with data that pass: all of them do the same.
 type Switches struct {
 	Multicast bool      `json:"multicast"` // they copy what one member stores to all members of a group
 	Types     []string  `json:"reduce_types"`

@@ -10,7 +10,7 @@ import (
 	"kernbench/unit"
 )
 
-// LinkUse is what one link did in a run.
+// LinkUse holds what one link did in a run.
 type LinkUse struct {
 	Link  string  // name of the link in the machine
 	Part  float64 // of the time of the run that it was busy, from 0 to 1

@@ -139,7 +139,7 @@ func (p *Picture) Move(from int, dx, dy float64) {
 	}
 }
 
-// View is the whole picture as a box.
+// View returns the whole picture as a box.
 func (p *Picture) View() Box { return Box{0, 0, p.Width, p.Height} }
 
 // Bounds returns the box of a path.

@@ -53,7 +53,7 @@ func (f *File) checkBlock(b *Block) error {
 	return nil
 }
 
-// span is the least and the largest value of a number.
+// span returns the least and the largest value of a number.
 func (k *checker) span(n Num) (lo, hi int) {
 	if n.Col == 0 {
 		return int(n.N), int(n.N)

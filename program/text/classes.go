@@ -29,7 +29,7 @@ func (f *File) Classes() {
 	f.Blocks = joined
 }
 
-// Only is the file with the blocks of one rank, without columns.
+// Only returns the file with the blocks of one rank, without columns.
 func (f *File) Only(rank int) *File {
 	one := *f
 	one.Blocks = nil
@@ -68,7 +68,7 @@ func (s *Stmt) nums(do func(n *Num)) {
 	}
 }
 
-// own is a copy of a statement that shares no number with it.
+// own returns a copy of a statement that shares no number with it.
 func (s *Stmt) own() Stmt {
 	c := *s
 	if s.Words != nil {
@@ -85,7 +85,8 @@ func (s *Stmt) settled() {
 	}
 }
 
-// common is what blocks of a class have in common: the text without the numbers that may differ.
+// common returns what blocks of a class have in common: the text without the numbers that may
+// differ.
 func (f *File) common(b *Block) string {
 	blank := &Block{Number: b.Number, Stmts: make([]Stmt, len(b.Stmts))}
 	var key []byte
@@ -139,7 +140,7 @@ func join(all []*Block) *Block {
 	return b
 }
 
-// column is a number of the ranks' values: a new column, or one that is there.
+// column returns a number of the ranks' values: a new column, or one that is there.
 func (b *Block) column(values []int32, known map[string]int32) Num {
 	if same := slices.Max(values) == slices.Min(values); same {
 		return Num{N: values[0]}

@@ -173,7 +173,7 @@ type typed struct {
 	shape tl.Shape
 }
 
-// elems is how many elements there are.
+// elems returns how many elements there are.
 func (p *Place) elems() int { return int(p.N) * max(1, int(p.Rows)) }
 
 // shape is that of a load which says nothing else.
@@ -184,7 +184,7 @@ func (p *Place) shape() tl.Shape {
 	return tl.Dims(int(p.N))
 }
 
-// elemType is the element type of a buffer's memory; Invalid: it holds control words.
+// elemType returns the element type of a buffer's memory; Invalid: it holds control words.
 func (f *File) elemType(p *Place) dtype.Type {
 	if p.Buffer < Window {
 		return f.Type
@@ -194,7 +194,7 @@ func (f *File) elemType(p *Place) dtype.Type {
 
 func (f *File) part(p *Place) *mem.Part { return &f.Windows[p.Buffer-Window].Parts[p.Part] }
 
-// room is how many elements a place's buffer has.
+// room returns how many elements a place's buffer has.
 func (f *File) room(p *Place) int {
 	switch p.Buffer {
 	case In, Data:
@@ -205,7 +205,7 @@ func (f *File) room(p *Place) int {
 	return f.part(p).Count
 }
 
-// at is a number for the rank with an index in the block.
+// at returns a number for the rank with an index in the block.
 func (b *Block) at(n Num, index int) int {
 	if n.Col > 0 {
 		return int(b.Columns[n.Col-1][index])
@@ -213,7 +213,7 @@ func (b *Block) at(n Num, index int) int {
 	return int(n.N)
 }
 
-// span is the least and the largest value of a number.
+// span returns the least and the largest value of a number.
 func (b *Block) span(n Num) (lo, hi int) {
 	if n.Col == 0 {
 		return int(n.N), int(n.N)

@@ -295,7 +295,7 @@ func (p *parser) meaning(what *collective.Collective) error {
 	return nil
 }
 
-// Call is the collective that the file performs.
+// Call returns the collective that the file performs.
 func (f *File) Call() collective.Call {
 	return collective.Call{World: f.World, Elems: f.Elems, Type: f.Type, Op: f.Op, Root: f.Root}
 }

@@ -144,7 +144,7 @@ func (x *walker) open(delim json.Delim, what string) error {
 	return err
 }
 
-// tokenText is a token in an error.
+// tokenText returns a token in an error.
 func tokenText(t json.Token) string {
 	switch t := t.(type) {
 	case string:
@@ -220,7 +220,7 @@ func (x *walker) say(format string, args ...any) error {
 	return x.p.statement(x.line, fmt.Sprintf(format, args...))
 }
 
-// saying is a value that makes a statement.
+// saying returns a value that makes a statement.
 func (x *walker) saying(format string) func() error {
 	return func() error {
 		s, err := x.scalar()

@@ -9,7 +9,7 @@ import (
 	"kernbench/tl"
 )
 
-// Kernel is the kernel that performs the file, which must be Runnable: each block of each rank
+// Kernel returns the kernel that performs the file, which must be Runnable: each block of each rank
 // carries out its statements.
 func (f *File) Kernel() tl.Kernel {
 	type seat struct {
@@ -61,7 +61,7 @@ type interpreter struct {
 	empty   []tl.Tensor // that stand for empty operands of the statement at hand
 }
 
-// Line is the line of the statement at hand.
+// Line returns the line of the statement at hand.
 func (x *interpreter) Line() *tl.Line { return x.lines()[x.at] }
 
 // do carries out a statement. A result stays until its last use: it is pinned, so that no other
@@ -91,7 +91,7 @@ func (x *interpreter) do(s *Stmt) {
 	}
 }
 
-// result is the tensor that a statement makes.
+// result returns the tensor that a statement makes.
 func (x *interpreter) result(s *Stmt) tl.Tensor {
 	c := x.c
 	switch s.Op {
@@ -193,8 +193,8 @@ func (x *interpreter) along(s *Stmt) tl.Tensor {
 	return x.c.Sum(a, axis)
 }
 
-// axisOf is the shape of the operand of a reduce or softmax, and the axis. ok is false if the shape
-// of the result does not fit them.
+// axisOf returns the shape of the operand of a reduce or softmax, and the axis. ok is false if the
+// shape of the result does not fit them.
 func axisOf(s *Stmt) (shape tl.Shape, axis int, ok bool) {
 	dims := dimsOf(s.Shape)
 	outer, n, inner := int(s.Over[0]), int(s.Over[1]), int(s.Over[2])
@@ -339,7 +339,7 @@ func (x *interpreter) put(s *Stmt) {
 	}
 }
 
-// peer is the rank whose memory is meant.
+// peer returns the rank whose memory is meant.
 func (x *interpreter) peer(far bool, n Num) int {
 	if !far {
 		return x.c.Rank()
@@ -347,13 +347,13 @@ func (x *interpreter) peer(far bool, n Num) int {
 	return x.b.at(n, x.index)
 }
 
-// sym is a place in a window.
+// sym returns a place in a window.
 func (x *interpreter) sym(p *Place, t dtype.Type) tl.Sym {
 	s := x.c.Data(x.a.Window(int(p.Buffer-Window)), x.f.part(p).FullName()).As(t)
 	return s.Slice(x.b.at(p.From, x.index), int(p.N))
 }
 
-// ref is a place as an address.
+// ref returns a place as an address.
 func (x *interpreter) ref(p *Place, t dtype.Type, shape tl.Shape) tl.Ref {
 	peer := x.peer(p.Far, p.Peer)
 	r := tl.Ref{Shape: shape, DType: t}
@@ -372,14 +372,14 @@ func (x *interpreter) ref(p *Place, t dtype.Type, shape tl.Shape) tl.Ref {
 	return r
 }
 
-// tiles is a place of several rows, as one block.
+// tiles returns a place of several rows, as one block.
 func (x *interpreter) tiles(p *Place, t dtype.Type) tl.Desc {
 	rows, cols := int(p.Rows), int(p.N)
 	return tl.Desc{Addr: x.ref(p, t, tl.Dims(cols)).Addr, DType: t, Rows: rows, Cols: cols, Stride: int(p.Pitch),
 		BlockRows: rows, BlockCols: cols}
 }
 
-// signal is the control words of a statement.
+// signal returns the control words of a statement.
 func (x *interpreter) signal(w *Words) tl.Signal {
 	win := x.a.Window(int(w.Window))
 	s := x.c.Signals(win, win.Layout.Parts[w.Part].FullName()).At(x.b.at(w.First, x.index))

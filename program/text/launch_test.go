@@ -13,7 +13,7 @@ import (
 	"kernbench/tl/launch"
 )
 
-// launchOf is a launch of a file's kernel; nil if it is too large for a test.
+// launchOf returns a launch of a file's kernel; nil if it is too large for a test.
 func launchOf(t *testing.T, f *text.File) *launch.Launch {
 	t.Helper()
 	size := int64(f.Type.Size())

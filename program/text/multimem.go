@@ -165,7 +165,7 @@ type groupOf struct {
 	number int
 }
 
-// copies is a place in the copies of all ranks, or of the group of a statement.
+// copies returns a place in the copies of all ranks, or of the group of a statement.
 func (x *interpreter) copies(s *Stmt, p *Place) tl.Sym {
 	sym := x.sym(p, s.Type)
 	if !s.Grouped {

@@ -271,7 +271,7 @@ func (m *maker) sided(s *Stmt, in *tl.Instr) (err error) {
 	return err
 }
 
-// reduceOp is the first reduction that combines by an operation.
+// reduceOp returns the first reduction that combines by an operation.
 func reduceOp(op dtype.BinaryOp) tl.ReduceOp {
 	for _, r := range tl.ReduceOps() {
 		if r.Binary() == op {
@@ -296,7 +296,7 @@ func (m *maker) lone(counted int64) {
 	}
 }
 
-// meeting is the number of the window whose team meets in w, or -1.
+// meeting returns the number of the window whose team meets in w, or -1.
 func (m *maker) meeting(w *mem.Window) int {
 	for i, o := range m.g.Args.Windows {
 		if o.Team.Meeting == w {
@@ -314,7 +314,7 @@ func (m *maker) operand(cell, off int32, n int) Operand {
 	return Operand{Tensor: m.cells[cell].number, N: int32(n), From: Num{N: off}}
 }
 
-// words are the control words of an operation.
+// words returns the control words of an operation.
 func (m *maker) words(x *tl.OneSided) (*Words, error) {
 	for i, w := range m.g.Args.Windows {
 		if w != x.Win {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// scene is a launch of a kernel on a ring of ranks with shards, results and a window.
+// scene returns a launch of a kernel on a ring of ranks with shards, results and a window.
 func scene(t *testing.T, world int, k tl.Kernel) (*launch.Launch, *text.Recorded) {
 	t.Helper()
 	const elems, outs = 64, 64
@@ -60,7 +60,7 @@ func scene(t *testing.T, world int, k tl.Kernel) (*launch.Launch, *text.Recorded
 	return l, r
 }
 
-// recorded is a launch as a file.
+// recorded returns a launch as a file.
 func recorded(t *testing.T, r *text.Recorded) *text.File {
 	t.Helper()
 	var err error
@@ -205,8 +205,8 @@ func TestEveryOperation(t *testing.T) {
 	}
 }
 
-// normal is the instructions of all ranks, with tensors numbered in the order in which they are
-// made, and their traffic.
+// normal returns the instructions of all ranks, with tensors numbered in the order in which they
+// are made, and their traffic.
 func normal(t *testing.T, r *text.Recorded) []string {
 	t.Helper()
 	var all []string

@@ -44,7 +44,7 @@ func (f *File) Write(w io.Writer) error {
 	return b.Flush()
 }
 
-// header is all that stands before the blocks.
+// header returns all that stands before the blocks.
 func (f *File) header() []string {
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
@@ -96,7 +96,7 @@ func partLine(p *mem.Part) string {
 	return s
 }
 
-// wireLine is the rings that a rank sends into, or "" if there is none.
+// wireLine returns the rings that a rank sends into, or "" if there is none.
 func (f *File) wireLine(rank int) string {
 	if len(f.Wiring[rank].Out) == 0 {
 		return ""
@@ -118,7 +118,7 @@ func (b *Block) title() string {
 	return s
 }
 
-// ranges is a list of numbers with stretches lo:hi.
+// ranges returns a list of numbers with stretches lo:hi.
 func ranges(all []int32) string {
 	var s []string
 	for lo := 0; lo < len(all); {
@@ -136,7 +136,7 @@ func ranges(all []int32) string {
 	return strings.Join(s, " ")
 }
 
-// columns are the statements that declare the columns of a block.
+// columns returns the statements that declare the columns of a block.
 func (b *Block) columns() []string {
 	var all []string
 	for i, c := range b.Columns {
@@ -186,7 +186,7 @@ func (p printer) stmt(s *Stmt) string {
 	return b.String()
 }
 
-// op is the word that begins a statement.
+// op returns the word that begins a statement.
 func (p printer) op(s *Stmt) string {
 	name := names[s.Op]
 	switch {
@@ -366,7 +366,7 @@ func (p printer) words(w *Words) string {
 	return b.String()
 }
 
-// typedText is a type and shape: f16[4 8].
+// typedText returns a type and shape: f16[4 8].
 func typedText(t dtype.Type, s tl.Shape) string { return t.String() + s.String() }
 
 // number prints a number so that it is read as the same bits.

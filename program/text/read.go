@@ -24,7 +24,7 @@ const (
 	mostElems   = math.MaxInt32 - 1
 )
 
-// Error is what is wrong with a file, and where.
+// Error holds what is wrong with a file, and where.
 type Error struct {
 	File string
 	Line int // 0: the file as a whole

@@ -7,7 +7,7 @@ import (
 	"kernbench/mem"
 )
 
-// tensorNumber is the number of t3.
+// tensorNumber returns the number of t3.
 func tensorNumber(t string) (int32, bool) {
 	digits, ok := strings.CutPrefix(t, "t")
 	n, err := strconv.ParseInt(digits, 10, 32)
@@ -161,7 +161,7 @@ func (p *parser) by(t string, least, most, leastStep int64) (n, step int32, err 
 	return int32(a), int32(b), err
 }
 
-// windowNumber is the number of w0.
+// windowNumber returns the number of w0.
 func (p *parser) windowNumber(t string) (int16, error) {
 	digits, ok := strings.CutPrefix(t, "w")
 	n, err := strconv.Atoi(digits)

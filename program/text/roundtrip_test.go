@@ -46,7 +46,7 @@ var small = []string{"system.sips.count=1", "sip.cube_mesh.w=2", "sip.cube_mesh.
 
 var place = regexp.MustCompile(`\S+:\d+`)
 
-// outcomeOf is what a run and that of its program must have in common.
+// outcomeOf returns what a run and that of its program must have in common.
 func outcomeOf(t *testing.T, r *run.Result) string {
 	t.Helper()
 	r.Spec, r.Bench, r.Topology, r.Report, r.Events = run.Spec{}, "", "", nil, 0

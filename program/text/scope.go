@@ -5,7 +5,7 @@ import (
 	"kernbench/tl"
 )
 
-// scope is what is known at a statement of the statements before it.
+// scope holds what is known at a statement of the statements before it.
 type scope struct {
 	f       *File
 	tensors map[int32]typed
@@ -21,8 +21,8 @@ func (sc *scope) whole(o Operand) bool {
 	return o.From == Num{} && int(o.N) == sc.tensors[o.Tensor].shape.Elems()
 }
 
-// view is the type and shape of an operand, if nothing else is said; ok is false for one that is
-// empty.
+// view returns the type and shape of an operand, if nothing else is said; ok is false for one that
+// is empty.
 func (sc *scope) view(o Operand) (t typed, ok bool) {
 	if o.Tensor < 0 {
 		return typed{}, false
@@ -33,8 +33,8 @@ func (sc *scope) view(o Operand) (t typed, ok bool) {
 	return t, true
 }
 
-// usual is the type and shape of what a statement makes or moves, if it does not say them; ok is
-// false where it must.
+// usual returns the type and shape of what a statement makes or moves, if it does not say them; ok
+// is false where it must.
 func (sc *scope) usual(s *Stmt) (t typed, ok bool) {
 	switch s.Op {
 	case Load, Store, SendRef, RecvTo, Get, LoadReduce, StoreMulticast, ReduceMulticast:

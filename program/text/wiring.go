@@ -92,7 +92,7 @@ func layout(bytes int64, parts []mem.Part) (*mem.Layout, error) {
 	return mem.NewLayout(bytes, buffers)
 }
 
-// partType is the type of a part's elements: f16, int64.
+// partType returns the type of a part's elements: f16, int64.
 func partType(p *mem.Part) string {
 	if p.Word != mem.NoWord {
 		return p.Word.String()

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// vectorTest is what a lockstep makes of the tensors of some ranks, and the same rank by rank.
+// vectorTest holds what a lockstep makes of the tensors of some ranks, and the same rank by rank.
 type vectorTest struct {
 	u       *oplog.Lockstep
 	vectors []oplog.Vector
@@ -27,7 +27,7 @@ type vectorTest struct {
 
 const vectorElems = 8
 
-// draw is one of the tensors, and a stretch of it.
+// draw returns one of the tensors, and a stretch of it.
 func (s *vectorTest) draw(t *rapid.T) (i int, off, n int) {
 	i = rapid.IntRange(0, len(s.vectors)-1).Draw(t, "tensor")
 	off = rapid.IntRange(0, s.elems[i]-1).Draw(t, "from")

@@ -56,7 +56,7 @@ func (m *logged) memory(t *rapid.T, n int) (cells []cell, a mem.Addr) {
 	return m.ranks[rank][lo : lo+n], at(rank) + mem.Addr(4*lo)
 }
 
-// permitted is the sum of cells in a collective that sums.
+// permitted returns the sum of cells in a collective that sums.
 func permitted(a, b []cell) []cell {
 	out := make([]cell, len(a))
 	for i := range a {

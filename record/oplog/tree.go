@@ -50,7 +50,7 @@ func (a *audit) of(v tl.Value) *[]Tree {
 	return &a.trees[v]
 }
 
-// grown are the trees of a value of n elements, which may be those of what it was before.
+// grown returns the trees of a value of n elements, which may be those of what it was before.
 func (a *audit) grown(v tl.Value, n int32) []Tree {
 	t := a.of(v)
 	if cap(*t) < int(n) {

@@ -28,7 +28,7 @@ func (c cell) equal(d cell) bool {
 	return c.kind == d.kind && maps.Equal(c.set, d.set) && (c.kind == collective.Unwritten || c.value == d.value)
 }
 
-// merge is a combined with b under an operation that the scope permits, or does not.
+// merge returns a combined with b under an operation that the scope permits, or does not.
 func (c cell) merge(d cell, value float64, permitted bool) cell {
 	m := cell{kind: collective.Opaque, value: value}
 	if permitted && c.kind == collective.Written && d.kind == collective.Written {
@@ -82,7 +82,7 @@ type turning struct {
 // labelled is an element of a contribution: with the label of its turn, and as memory shows it.
 type labelled struct{ own, shown cell }
 
-// read is what a program sees: in a turn, contributions to it by its labels, though others may
+// read returns what a program sees: in a turn, contributions to it by its labels, though others may
 // share them.
 func (m *modelled) read(p *turning, rank, lo, n int) []cell {
 	seen := slices.Clone(m.at(rank, lo, n))
@@ -230,7 +230,7 @@ func (m *modelled) act(p *turning) {
 	}
 }
 
-// cellsOf is what was captured, in terms of the model.
+// cellsOf returns what was captured, in terms of the model.
 func cellsOf(t collective.Prov, typ dtype.Type, data []byte) []cell {
 	var all []cell
 	for i := range t.Len() {

@@ -107,7 +107,7 @@ func TestTurnCapturesAndMerges(t *testing.T) {
 	}
 }
 
-// ofRanks is the provenance of n elements that hold the contributions of all labels.
+// ofRanks returns the provenance of n elements that hold the contributions of all labels.
 func ofRanks(h *collective.Hasher, n int, labels ...int) collective.Prov {
 	var p collective.Prov
 	for _, label := range labels {

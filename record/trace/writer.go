@@ -60,7 +60,7 @@ func Annotates(name string) bool {
 	return ext == ".pftrace"
 }
 
-// FileOptions are what a file of a trace depends on besides its name.
+// FileOptions holds what a file of a trace depends on besides its name.
 type FileOptions struct {
 	PE    Names
 	About map[string]string // metadata of the file

@@ -33,7 +33,7 @@ type Answers struct {
 	kernels []*answering
 }
 
-// Issued is what the kernels of a run have issued.
+// Issued holds what the kernels of a run have issued.
 type Issued struct {
 	Kernels  []uint64 // a hash for each kernel, in ascending order; the same in this process only
 	GaveUp   bool     // a compare-and-swap that failed was not repeated

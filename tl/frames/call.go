@@ -11,7 +11,7 @@ type Call struct {
 // NewCall makes a call of the text of its line, such as "ring.txt:12".
 func NewCall(line string) *Call { return &Call{line: line} }
 
-// Text is the line of a call, or "" of nil.
+// Text returns the line of a call, or "" of nil.
 func (k *Call) Text() string {
 	if k == nil {
 		return ""
@@ -47,7 +47,7 @@ const (
 	callPlaces = 16
 )
 
-// callAt is the call that returns to an address.
+// callAt returns the call that returns to an address.
 func callAt(ret uintptr) *Call {
 	at := uint64(ret) * 0x9e3779b97f4a7c15 >> (64 - callBits)
 	for i := range uint64(callPlaces) {

@@ -1,6 +1,6 @@
 package frames
 
-// AtDepth is the text of Caller from below some frames of this package.
+// AtDepth returns the text of Caller from below some frames of this package.
 //
 //go:noinline
 func AtDepth(n int) (text string) {

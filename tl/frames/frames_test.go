@@ -49,7 +49,7 @@ func TestPanicLine(t *testing.T) {
 	}
 }
 
-// here is the line of its caller.
+// here returns the line of its caller.
 //
 //go:noinline
 func here() string {

@@ -37,7 +37,7 @@ func inside(function string) bool {
 	return strings.HasPrefix(function, "kernbench/exec/") && strings.Contains(function, ".(*")
 }
 
-// lastFolder is a file without its folders but the last.
+// lastFolder returns a file without its folders but the last.
 func lastFolder(file string) string {
 	if i := strings.LastIndexByte(file, '/'); i >= 0 {
 		if j := strings.LastIndexByte(file[:i], '/'); j >= 0 {
@@ -52,7 +52,7 @@ func frame(place, function string) string {
 	return fmt.Sprintf("%s (%s)", lastFolder(place), function[strings.LastIndexByte(function, '/')+1:])
 }
 
-// LineOf is the file:line of a frame.
+// LineOf returns the file:line of a frame.
 func LineOf(frame string) string {
 	line, _, _ := strings.Cut(frame, " ")
 	return line

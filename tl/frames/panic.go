@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// CallerLine is the line of the innermost call by a kernel, found by a walk of the whole stack.
+// CallerLine returns the line of the innermost call by a kernel, found by a walk of the whole
+// stack.
 func CallerLine() string {
 	var pcs [24]uintptr
 	return kernelLine(pcs[:runtime.Callers(2, pcs[:])])
 }
 
-// kernelLine is the line of the innermost of some frames that belongs to a kernel; "" if there is
-// none. A return address may stand for several frames, by inlining.
+// kernelLine returns the line of the innermost of some frames that belongs to a kernel; "" if there
+// is none. A return address may stand for several frames, by inlining.
 func kernelLine(pcs []uintptr) string {
 	file, line := kernelPlace(pcs)
 	if file == "" {
@@ -45,7 +46,7 @@ func PanicLine() string {
 	return ""
 }
 
-// PanicText is the stack of a panic as its report shows it. It has the frames of the kernel's
+// PanicText returns the stack of a panic as its report shows it. It has the frames of the kernel's
 // author, or all of them if code of an executor panicked. A deferred function asks for it.
 func PanicText() string {
 	frames, internal := panicStack()

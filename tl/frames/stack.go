@@ -57,8 +57,8 @@ func Suspended(context func(uintptr) bool) map[uintptr]string {
 	return at
 }
 
-// argument is the first argument of a function in a stack that is one of certain addresses. A stack
-// shows those arguments that the compiler has not kept in registers alone.
+// argument returns the first argument of a function in a stack that is one of certain addresses. A
+// stack shows those arguments that the compiler has not kept in registers alone.
 func argument(lines []string, of func(uintptr) bool) (uintptr, bool) {
 	for _, line := range lines {
 		for {
@@ -76,7 +76,7 @@ func argument(lines []string, of func(uintptr) bool) (uintptr, bool) {
 	return 0, false
 }
 
-// stacks are the stacks of all goroutines, or as much as fits.
+// stacks returns the stacks of all goroutines, or as much as fits.
 func stacks() string {
 	for size := 1 << 20; ; size *= 4 {
 		buf := make([]byte, size)
@@ -86,9 +86,9 @@ func stacks() string {
 	}
 }
 
-// authorFrames are the frames of a kernel in a goroutine's stack, file:line in function, innermost
-// first. They are nil if the goroutine runs no kernel, if the kernel is parked, or if it waits for
-// an instruction.
+// authorFrames returns the frames of a kernel in a goroutine's stack, file:line in function,
+// innermost first. They are nil if the goroutine runs no kernel, if the kernel is parked, or if it
+// waits for an instruction.
 func authorFrames(stack string) []string {
 	lines := strings.Split(stack, "\n")
 	if parked(lines) || slices.ContainsFunc(lines, issuing) {
@@ -106,8 +106,8 @@ func issuing(line string) bool {
 	return strings.HasPrefix(line, "kernbench/tl.(*Context).issue(") || strings.HasPrefix(line, "kernbench/tl.(*Context).drop(")
 }
 
-// kernelFrames are the frames of a kernel's author in a goroutine's stack, and whether it runs a
-// kernel.
+// kernelFrames returns the frames of a kernel's author in a goroutine's stack, and whether it runs
+// a kernel.
 func kernelFrames(lines []string) (frames []string, ok bool) {
 	for i := 1; i+1 < len(lines); i += 2 {
 		function, place := lines[i], strings.TrimSpace(lines[i+1])

@@ -111,7 +111,7 @@ func (g *Group) checkBlocks() error {
 	return nil
 }
 
-// World is the number of ranks in all groups.
+// World returns the number of ranks in all groups.
 func (l *Launch) World() int {
 	n := 0
 	for i := range l.Groups {
@@ -120,7 +120,7 @@ func (l *Launch) World() int {
 	return n
 }
 
-// NumBlocks is the number of blocks of all ranks in all groups.
+// NumBlocks returns the number of blocks of all ranks in all groups.
 func (l *Launch) NumBlocks() int {
 	n := 0
 	for i := range l.Groups {
@@ -194,5 +194,5 @@ type Result struct {
 	Mode       string       // how the times were computed, and why, as text; "" without a clock
 }
 
-// Duration is the simulated time from the common start to the end of the last kernel.
+// Duration returns the simulated time from the common start to the end of the last kernel.
 func (r *Result) Duration() unit.Time { return r.End - r.Start }

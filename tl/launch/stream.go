@@ -100,7 +100,7 @@ type StreamOp struct {
 	HostName string // what the host calls it, for reports
 }
 
-// Side is the word of a wait or write as an instruction has it.
+// Side returns the word of a wait or write as an instruction has it.
 func (op *StreamOp) Side() tl.OneSided {
 	return tl.OneSided{
 		Win: op.Win, Peer: int32(op.Peer), Word: op.Word, Words: []int32{op.Word}, WordType: op.Win.PartOfWord(op.Word).Word,
@@ -172,7 +172,7 @@ type GridLaunch struct {
 	Gang        *Gang         // starts with all its members, or not at all; nil: alone
 }
 
-// CoreType is the type of the core that runs a program.
+// CoreType returns the type of the core that runs a program.
 func (l *GridLaunch) CoreType(program int) tl.CoreType {
 	if l.Cores == nil {
 		return tl.CoreAny

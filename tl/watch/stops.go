@@ -70,7 +70,7 @@ func (w *Watch) Exit(at fault.Place) {
 	}
 }
 
-// Exited is the fault of the first kernel that ended its goroutine, or nil.
+// Exited returns the fault of the first kernel that ended its goroutine, or nil.
 func (w *Watch) Exited() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

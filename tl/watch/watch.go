@@ -31,7 +31,7 @@ type Watch struct {
 	stops  map[*Kernel]*Stop
 }
 
-// Kernel is what a Watch sees of a kernel. The kernel's own goroutine changes it.
+// Kernel holds what a Watch sees of a kernel. The kernel's own goroutine changes it.
 type Kernel struct {
 	Calls uint32 // instructions so far
 	Rank  int
@@ -75,7 +75,7 @@ func (w *Watch) rest() {
 	w.most.Store(w.nearLimit())
 }
 
-// Most is the number of instructions above which a kernel calls Look.
+// Most returns the number of instructions above which a kernel calls Look.
 func (w *Watch) Most() uint32 { return w.most.Load() }
 
 // Timed reports whether simulated time is limited.
@@ -95,7 +95,7 @@ func (w *Watch) Enter(k *Kernel) {
 	w.kernel.Store(k)
 }
 
-// Answers is the number of answers so far.
+// Answers returns the number of answers so far.
 func (w *Watch) Answers() uint32 { return w.answers.Load() }
 
 // Ask makes the next instruction of any kernel answer. It returns the number of answers so far.
@@ -145,8 +145,8 @@ func (w *Watch) Look(k *Kernel, place func() fault.Place) error {
 	return nil
 }
 
-// nearLimit is the number of instructions from which a kernel is so near its limit that it notes
-// where it is.
+// nearLimit returns the number of instructions from which a kernel is so near its limit that it
+// notes where it is.
 func (w *Watch) nearLimit() uint32 { return w.limits.Calls - min(w.limits.Calls/2, 256) }
 
 // exceeded notes that a kernel has passed a limit, and makes the others note where they are.

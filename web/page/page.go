@@ -64,7 +64,7 @@ func Write(w io.Writer, about About, document any) error {
 	return err
 }
 
-// hash is how a policy names a script or a style.
+// hash returns how a policy names a script or a style.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

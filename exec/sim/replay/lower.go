@@ -34,7 +34,7 @@ const (
 	stepEnd
 )
 
-// common is what the steps of all ranks have in common.
+// common holds what the steps of all ranks have in common.
 type common struct {
 	forms     []form
 	firstForm map[size]uint32 // first form of a size
@@ -63,7 +63,7 @@ func (f *form) last(part int32) int {
 	return 0
 }
 
-// size is what a receive without strict validation compares.
+// size holds what a receive without strict validation compares.
 type size struct{ n, bytes int32 }
 
 // lowerForms finds the sizes and times of forms that are new.

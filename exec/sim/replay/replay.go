@@ -73,7 +73,7 @@ type readyRanks struct {
 	going int
 }
 
-// timing is what rings between PEs of equal placement have in common.
+// timing holds what rings between PEs of equal placement have in common.
 type timing struct{ late, credit unit.Time }
 
 // New prepares a replay: it makes the rings that are used and reserves their routes. Close must

@@ -7,7 +7,7 @@ import (
 	"kernbench/unit"
 )
 
-// notes is what a trace needs to know of a rank at a step.
+// notes holds what a trace needs to know of a rank at a step.
 type notes struct {
 	ops          []program.Op // of the steps; nil if they are shared
 	from, waited unit.Time    // when the step was issued, and when it knew its operand

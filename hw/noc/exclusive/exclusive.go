@@ -22,7 +22,7 @@ type Routes struct {
 	freeAt []unit.Time // by link of each route; nil until a message meets another
 }
 
-// State is what is kept of one route. There may be millions: it holds no pointer.
+// State holds what is kept of one route. There may be millions: it holds no pointer.
 type State struct {
 	At    unit.Time // start of the latest message; of ideal routes, its arrival
 	First uint32    // of its links in Routes.freeAt
@@ -103,7 +103,7 @@ func (x *Routes) passBehind(p *State, w *kind, k uint32, at unit.Time) (departed
 	return departed, tail
 }
 
-// kind is what routes of a kind have in common.
+// kind holds what routes of a kind have in common.
 type kind struct {
 	latest   uint32 // number of the passage that was asked for last
 	passages []passage
@@ -121,7 +121,7 @@ type passage struct {
 	takes, ends         []unit.Time // by link: how long it is taken, and until when
 }
 
-// passage is the number of that of messages of a size, from 1 on.
+// passage returns the number of that of messages of a size, from 1 on.
 func (w *kind) passage(bytes int64) uint32 {
 	if k := w.bySize[bytes]; k != 0 {
 		w.latest = k

@@ -49,7 +49,7 @@ func (t *Table) Hop(r Route) Hop { return t.Hops[r.At] }
 // Last reports whether a route has one link.
 func (t *Table) Last(r Route) bool { return t.Hops[r.At+1] >= jump && t.Onward(r).Empty() }
 
-// Onward is what is left of a route behind its first link.
+// Onward returns what is left of a route behind its first link.
 func (t *Table) Onward(r Route) Route {
 	if r.At++; t.Hops[r.At] < jump {
 		return r
@@ -66,7 +66,7 @@ func (t *Table) turn(r Route) Route {
 	return Route{At: r.Then}
 }
 
-// Path is all of a route, until it is called again.
+// Path returns all of a route, until it is called again.
 func (t *Table) Path(r Route) []Hop {
 	t.read = t.read[:0]
 	for ; !r.Empty(); r = t.Onward(r) {

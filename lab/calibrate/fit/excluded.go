@@ -32,7 +32,8 @@ func Excluded(points []Point) []string {
 	return why
 }
 
-// Falls are the places where the time falls by more than the tolerance from one size to the next.
+// Falls returns the places where the time falls by more than the tolerance from one size to the
+// next.
 func Falls(points []Point) []Fall {
 	var all []Fall
 	for i := 1; i < len(points); i++ {

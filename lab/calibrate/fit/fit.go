@@ -11,7 +11,7 @@ func (p *Problem) Fit() []float64 {
 	return p.descend(p.starts(), nil, 0.3, 0.1, 0.01)
 }
 
-// starts are the values for which times are known, and those with each parameter, and all
+// starts returns the values for which times are known, and those with each parameter, and all
 // latencies together, above and below.
 func (p *Problem) starts() [][]float64 {
 	at := make([]float64, len(p.Params))

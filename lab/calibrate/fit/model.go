@@ -56,7 +56,7 @@ func (p *Problem) Depends(param int) bool {
 	return false
 }
 
-// axis is what times are planes over.
+// axis returns what times are planes over.
 func (p *Param) axis(v float64) float64 {
 	if p.Inverse {
 		return 1 / v
@@ -75,8 +75,8 @@ func (p *Problem) Time(row int, values []float64) (float64, int) {
 	return best, which
 }
 
-// Deviation is the mean of |ln(model/measured)| over fitted rows: exp of it is the geometric mean
-// of the factors by which the model is off.
+// Deviation returns the mean of |ln(model/measured)| over fitted rows: exp of it is the geometric
+// mean of the factors by which the model is off.
 func (p *Problem) Deviation(values []float64) float64 {
 	return p.mean(values, math.Abs)
 }
@@ -102,7 +102,7 @@ const knee = 0.05
 // negligible beside the table's data.
 const pull = 1e-5
 
-// Loss is what a fit makes small.
+// Loss returns what a fit makes small.
 func (p *Problem) Loss(values []float64) float64 {
 	loss := p.mean(values, func(e float64) float64 { return math.Sqrt(e*e+knee*knee) - knee })
 	for i, v := range values {

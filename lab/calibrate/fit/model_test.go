@@ -38,8 +38,8 @@ func library(size float64, at []float64) []Program {
 	return all
 }
 
-// measured is the table of a library with true parameters, seen from wrong ones. Every third size
-// is held out.
+// measured returns the table of a library with true parameters, seen from wrong ones. Every third
+// size is held out.
 func measured(noise float64, random *rand.Rand) *Problem {
 	p := &Problem{}
 	for i, v := range wrong {

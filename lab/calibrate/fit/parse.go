@@ -113,7 +113,7 @@ func (t *Table) usOf(line int, w word) (float64, error) {
 	return math.Max(us, 1e-6), nil // no time is below a picosecond
 }
 
-// shown is a text as a message quotes it.
+// shown returns a text as a message quotes it.
 func shown(s string) string {
 	const most = 40
 	if s == "" {

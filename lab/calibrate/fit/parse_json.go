@@ -148,7 +148,7 @@ func (j *jsonTable) integer(v *value, name string) (int64, error) {
 	return 0, j.errorf(v, "found %s; a whole number is expected as %s", v, name)
 }
 
-// String is a value as a message shows it.
+// String returns a value as a message shows it.
 func (v *value) String() string {
 	switch {
 	case v.fields != nil:

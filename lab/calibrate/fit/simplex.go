@@ -132,7 +132,7 @@ func (s *simplex) step() {
 	}
 }
 
-// centre is the mean of all corners but the worst.
+// centre returns the mean of all corners but the worst.
 func (s *simplex) centre() []float64 {
 	last := len(s.corners) - 1
 	c := make([]float64, len(s.corners[0].x))

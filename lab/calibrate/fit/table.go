@@ -7,7 +7,7 @@ import (
 	"kernbench/unit"
 )
 
-// Table is what a collective was measured to take, by size.
+// Table holds what a collective was measured to take, by size.
 type Table struct {
 	Name string // of its file
 	Form Form

@@ -7,7 +7,7 @@ import (
 	"kernbench/unit"
 )
 
-// System is what NCCL's model knows of a machine: GPUs on NVLink, and nodes on a network.
+// System holds what NCCL's model knows of a machine: GPUs on NVLink, and nodes on a network.
 type System struct {
 	Generation Generation
 	Ranks      int
@@ -105,8 +105,8 @@ type model struct {
 	channels       int
 }
 
-// hop is a hop inside a node, and one between nodes. The latter is the network's, plus its card's
-// latency, which NCCL takes from the card and is left out here.
+// hop returns a hop inside a node, and one between nodes. The latter is the network's, plus its
+// card's latency, which NCCL takes from the card and is left out here.
 func (l *latencies) hop(p int) (inside, between float64) { return l.nvlink[p], l.network[p] }
 
 func (m *model) ring(p int, size unit.Bytes) (latency, rate float64) {

@@ -222,7 +222,8 @@ func (a *app) chooseAuto(ctx context.Context, spec *tune.Spec, t *tune.Tuned) er
 			}
 			row := &g.Rows[at]
 			row.Auto = &tune.Auto{
-				Algorithm: r.Algorithm, Protocol: r.Protocol, Time: r.Deciding().Time, Estimated: r.Extrapolated != nil,
+				Algorithm: r.Algorithm, Protocol: r.Protocol, Settings: strings.TrimSpace(sweep.Named("", r.Chosen)),
+				Time: r.Deciding().Time, Estimated: r.Extrapolated != nil,
 				Regret: float64(r.Deciding().Time)/float64(max(1, row.Best.Time)) - 1,
 			}
 		}

@@ -64,7 +64,7 @@ func Best(w io.Writer, groups []*tune.Group) error {
 
 // autoTable prints the loss of auto without a tuning table, where it was measured.
 func autoTable(w io.Writer, g *tune.Group) error {
-	t := &Table{Head: []string{">size", "auto", "protocol", ">time", ">regret"}}
+	t := &Table{Head: []string{">size", "auto", "protocol", "settings", ">time", ">regret"}}
 	var worst *tune.Row
 	for i := range g.Rows {
 		r := &g.Rows[i]
@@ -78,8 +78,8 @@ func autoTable(w io.Writer, g *tune.Group) error {
 		if r.Auto.Estimated {
 			mark = "~"
 		}
-		t.Add(size(int64(r.Size)), r.Auto.Algorithm, cmp.Or(r.Auto.Protocol, "as configured"), mark+inUnit(int64(r.Auto.Time)),
-			share(r.Auto.Regret))
+		t.Add(size(int64(r.Size)), r.Auto.Algorithm, cmp.Or(r.Auto.Protocol, "as configured"), cmp.Or(r.Auto.Settings, "as configured"),
+			mark+inUnit(int64(r.Auto.Time)), share(r.Auto.Regret))
 	}
 	if worst == nil {
 		return nil

@@ -41,6 +41,7 @@ type contest struct {
 	rows   []*Row
 	jobs   map[*Row][]*sweep.Case // the deciding ones come last
 	anchor bool                   // larger sizes are extrapolated from it, and it is not shown
+	varied bool                   // it has the rows with other settings that smaller sizes had
 }
 
 // contests groups the planned rows by call, in the order of the plan.
@@ -90,7 +91,7 @@ func (p *perfPlan) measuredSizes() []unit.Bytes {
 
 // noteFastest adds a note on how the sweep chooses.
 func (p *perfPlan) noteFastest() {
-	p.note("%s without a tuning table: of %s those that can win are measured at each size, and the fastest is shown",
+	p.note("%s without a tuning table: of %s those that can win are measured at each size, the nearest with other slots and pieces too, and the fastest is shown",
 		algorithm.Auto, strings.Join(p.sweep.Algorithms, ", "))
 }
 
@@ -115,6 +116,9 @@ func (p *perfPlan) measureFastest(ctx context.Context, all []*contest, row func(
 // hold runs one contest, and returns the winner: the fastest row that ends with right results, else
 // the first.
 func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]sweep.Point) (*Row, error) {
+	if err := p.addKnownVariants(c); err != nil {
+		return nil, err
+	}
 	if c.size > p.measuresTo() {
 		if r := p.expected(c, known); r != nil {
 			return r, nil
@@ -122,26 +126,18 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 	}
 	times := map[*Row]unit.Time{}
 	rows := c.due(known)
-	var jobs []*sweep.Case
-	for i, r := range rows {
-		if of := c.jobs[r]; len(of) > 0 {
-			one := *of[len(of)-1]
-			one.Row, one.Job, one.Bytes = i, one.Job.Verified(false), 0 // the winner is checked
-			jobs = append(jobs, &one)
-		}
-	}
-	if err := p.sideBySide(ctx, jobs, func(j *sweep.Case, as *sweep.Placement) {
-		r := rows[j.Row]
-		if as.Err != nil {
-			r.set(j.InPlace, as)
-			return
-		}
-		times[r] = as.Time
-		key := c.key(r)
-		known[key] = append(known[key], sweep.Point{Size: c.size, Time: as.Time})
-	}); err != nil {
+	if err := p.measureDue(ctx, c, rows, times, known); err != nil {
 		return nil, err
 	}
+	all := len(c.rows)
+	if err := p.addVariants(ctx, c, p.near(times)); err != nil {
+		return nil, err
+	}
+	variants := slices.DeleteFunc(c.due(known), func(r *Row) bool { return !slices.Contains(c.rows[all:], r) })
+	if err := p.measureDue(ctx, c, variants, times, known); err != nil {
+		return nil, err
+	}
+	rows = append(rows, variants...)
 	if c.anchor {
 		return nil, nil
 	}
@@ -157,7 +153,8 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 			return r, nil
 		}
 	}
-	if len(rows) < len(c.rows) { // rows that cannot win are better than none
+	c.rows = c.rows[:all]
+	if len(rows)-len(variants) < len(c.rows) { // rows that cannot win are better than none
 		for _, r := range rows {
 			c.rows = slices.DeleteFunc(c.rows, func(other *Row) bool { return other == r })
 			delete(known, c.key(r))
@@ -167,6 +164,29 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 		}
 	}
 	return rows[0], nil
+}
+
+// measureDue measures rows of a contest.
+func (p *perfPlan) measureDue(ctx context.Context, c *contest, rows []*Row, times map[*Row]unit.Time,
+	known map[string][]sweep.Point) error {
+	var jobs []*sweep.Case
+	for i, r := range rows {
+		if of := c.jobs[r]; len(of) > 0 {
+			one := *of[len(of)-1]
+			one.Row, one.Job, one.Bytes = i, one.Job.Verified(false), 0 // the winner is checked
+			jobs = append(jobs, &one)
+		}
+	}
+	return p.sideBySide(ctx, jobs, func(j *sweep.Case, as *sweep.Placement) {
+		r := rows[j.Row]
+		if as.Err != nil {
+			r.set(j.InPlace, as)
+			return
+		}
+		times[r] = as.Time
+		key := c.key(r)
+		known[key] = append(known[key], sweep.Point{Size: c.size, Time: as.Time})
+	})
 }
 
 // sideBySide makes runs in parallel. It fails if ctx ends them or a kernel does not end.
@@ -199,7 +219,9 @@ func (r *Row) measured(j *sweep.Case, as *sweep.Placement) {
 	}
 }
 
-func (c *contest) key(r *Row) string { return c.series + " " + r.Algorithm + " " + r.Protocol }
+func (c *contest) key(r *Row) string {
+	return c.series + " " + r.Protocol + " " + sweep.Named(r.Algorithm, r.Chosen)
+}
 
 // due lists the rows that can win, and the rows whose line must be renewed. A time that fell
 // between the last two sizes comes from a change of schedule. The line through them rules out no

@@ -98,6 +98,7 @@ type Row struct {
 	Algorithm string          `json:"algorithm"`
 	Ranks     int             `json:"ranks"`
 	Protocol  string          `json:"protocol,omitempty"` // that auto chose without a table; "": as configured
+	Chosen    []sweep.Setting `json:"chosen,omitempty"`   // settings of rings and pieces that auto chose without a table
 	Settings  []sweep.Setting `json:"settings"`           // those of Vary, in its order
 	Launch    unit.Time       `json:"launch_overhead_ps"` // of the call in software, which its times include
 

@@ -34,13 +34,17 @@ type perfPlan struct {
 
 	auto  bool // of each call only the fastest row is measured and shown
 	tuned map[*Row]tunedRow
+
+	targets map[*Row]perfTarget // of auto
+	tried   triedTargets
 }
 
 // perfTarget is an algorithm on a machine with its settings.
 type perfTarget struct {
 	sweep.Target
-	apart  bool   // results can be stored out of place
-	choice string // protocol that auto tries; "": as configured
+	apart  bool            // results can be stored out of place
+	choice string          // protocol that auto tries; "": as configured
+	chosen []sweep.Setting // of rings and pieces, that auto tries
 
 	shape  []sweep.Setting // of a grid, that auto and all give it
 	limits perfLimits      // of no call yet
@@ -55,7 +59,8 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	if s.Iterations < 0 || s.Warmup < 0 {
 		return nil, fmt.Errorf("%d iterations after %d: neither can be negative", s.Iterations, s.Warmup)
 	}
-	p := &perfPlan{spec: s, what: what, apart: map[*algorithm.Algorithm]bool{}, bounded: map[*Row]perfLimits{}, tuned: map[*Row]tunedRow{}}
+	p := &perfPlan{spec: s, what: what, apart: map[*algorithm.Algorithm]bool{}, bounded: map[*Row]perfLimits{},
+		tuned: map[*Row]tunedRow{}, targets: map[*Row]perfTarget{}, tried: triedTargets{}}
 	if p.sizes, err = (sweep.Sizes{Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step}).List(); err != nil {
 		return nil, err
 	}
@@ -186,7 +191,7 @@ func (p *perfPlan) ranks() ([]int, error) {
 
 // addAll plans the rows of all targets, or of those that are right.
 func (p *perfPlan) addAll(ctx context.Context, right bool) error {
-	targets, err := p.targets()
+	targets, err := p.allTargets()
 	if err != nil {
 		return err
 	}
@@ -219,12 +224,7 @@ func (p *perfPlan) addAll(ctx context.Context, right bool) error {
 func (p *perfPlan) withProtocols(t perfTarget) ([]perfTarget, error) {
 	all := t.Job.Machine.Topology().Software().Protocols
 	const key = "protocol"
-	chosen := slices.ContainsFunc(p.spec.Vary, func(v sweep.Variation) bool { return strings.HasSuffix(v.Key, key) }) ||
-		slices.ContainsFunc(p.spec.Base.Sets, func(set string) bool {
-			name, _, _ := strings.Cut(set, "=")
-			return strings.HasSuffix(strings.TrimSpace(name), key)
-		})
-	if chosen || t.Plan.Config.Protocol != "simple" || t.Plan.Algorithm.Multimem || all.LL == all.Simple && all.LL128 == all.Simple {
+	if p.isSet(key) || t.Plan.Config.Protocol != "simple" || t.Plan.Algorithm.Multimem || all.LL == all.Simple && all.LL128 == all.Simple {
 		return []perfTarget{t}, nil
 	}
 	tried := []perfTarget{t}
@@ -238,6 +238,15 @@ func (p *perfPlan) withProtocols(t perfTarget) ([]perfTarget, error) {
 		tried = append(tried, one)
 	}
 	return tried, nil
+}
+
+// isSet reports whether the user sets or varies a key of algorithms.
+func (p *perfPlan) isSet(key string) bool {
+	return slices.ContainsFunc(p.spec.Vary, func(v sweep.Variation) bool { return strings.HasSuffix(v.Key, key) }) ||
+		slices.ContainsFunc(p.spec.Base.Sets, func(set string) bool {
+			name, _, _ := strings.Cut(set, "=")
+			return strings.HasSuffix(strings.TrimSpace(name), key)
+		})
 }
 
 // describe sets the head of the sweep: the properties that all targets share.
@@ -259,8 +268,8 @@ func (p *perfPlan) describe(t perfTarget) {
 	}
 }
 
-// targets lists every algorithm with every combination of the varied settings.
-func (p *perfPlan) targets() ([]perfTarget, error) {
+// allTargets lists every algorithm with every combination of the varied settings.
+func (p *perfPlan) allTargets() ([]perfTarget, error) {
 	var all []perfTarget
 	var out leftOut
 	for _, settings := range sweep.Combinations(p.spec.Vary) {

@@ -99,7 +99,7 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 	row := &Row{
 		Size: unit.Bytes(count) * sweep.Parts(p.what, c) * unit.Bytes(c.Type.Size()), Count: count,
 		Type: c.Type.String(), RedOp: "none", Root: -1,
-		Algorithm: t.Plan.Name, Ranks: c.World, Settings: t.Settings, Protocol: t.choice,
+		Algorithm: t.Plan.Name, Ranks: c.World, Settings: t.Settings, Protocol: t.choice, Chosen: t.chosen,
 	}
 	var with []string
 	for _, s := range t.shape {
@@ -107,6 +107,9 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 	}
 	if t.choice != "" {
 		with = append(with, "protocol="+t.choice)
+	}
+	for _, s := range t.chosen {
+		with = append(with, s.Key+"="+s.Value)
 	}
 	if len(with) > 0 {
 		row.Note = "with " + strings.Join(with, " ")
@@ -126,6 +129,9 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 		return nil
 	}
 	p.rows = append(p.rows, row)
+	if p.auto {
+		p.targets[row] = t
+	}
 	if on := t.limits; on.solver != nil {
 		on.call = c
 		p.bounded[row] = on

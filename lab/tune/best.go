@@ -48,6 +48,7 @@ type Row struct {
 type Auto struct {
 	Algorithm string    `json:"algorithm"`
 	Protocol  string    `json:"protocol,omitempty"` // "": as configured
+	Settings  string    `json:"settings,omitempty"` // of rings and pieces; "": as configured
 	Time      unit.Time `json:"time_ps"`
 	Estimated bool      `json:"estimated"`
 	Regret    float64   `json:"regret"` // what it loses against the best of the row, relative to that

@@ -34,6 +34,7 @@ type stream struct {
 const (
 	copyDepth   = 8
 	reduceDepth = 12
+	nodeDepth   = 6 // where ranks send to other nodes too: more loads would hold these up in queues
 )
 
 // perform carries streams out side by side, each at its own even pace.
@@ -84,12 +85,12 @@ func copying(c *tl.Context, dst, src tl.Ref) *stream {
 
 // reducing is the stream of loads that the switch combines. Of each tile store gets the result.
 func reducing(c *tl.Context, op tl.ReduceOp, of tl.Sym, store func(part tl.Sym, t tl.Tensor)) *stream {
-	return summing(c, op, of, func(part tl.Sym, t tl.Tensor) { store(part, c.Finish(op, t, c.WorldSize())) })
+	return summing(c, reduceDepth, op, of, func(part tl.Sym, t tl.Tensor) { store(part, c.Finish(op, t, c.WorldSize())) })
 }
 
 // summing is reducing without what an average takes at its end.
-func summing(c *tl.Context, op tl.ReduceOp, of tl.Sym, store func(part tl.Sym, t tl.Tensor)) *stream {
-	l := &stream{depth: reduceDepth}
+func summing(c *tl.Context, depth int, op tl.ReduceOp, of tl.Sym, store func(part tl.Sym, t tl.Tensor)) *stream {
+	l := &stream{depth: depth}
 	for lo, n := range tiles(of.Len(), of.DType()) {
 		part := of.Slice(lo, n)
 		l.all = append(l.all, transfer{

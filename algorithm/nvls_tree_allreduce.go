@@ -223,7 +223,7 @@ func (t *nodeTree) up(tree, k int) *stream {
 	}
 	p := &t.trees[tree]
 	var came [][]tl.Tensor // of children, by tile that is in flight
-	l := &stream{depth: reduceDepth}
+	l := &stream{depth: nodeDepth}
 	for i := range t.tiles {
 		part, lo := t.tile(k, tree, i)
 		l.all = append(l.all, transfer{

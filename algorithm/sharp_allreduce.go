@@ -109,7 +109,7 @@ func (s *sharp) reduce(k int) *stream {
 		return &stream{}
 	}
 	slice, _ := s.slice(k)
-	return summing(s.c, s.a.Op, slice.Among(s.inside), func(part tl.Sym, t tl.Tensor) { s.c.Store(s.c.Local(part), t) })
+	return summing(s.c, nodeDepth, s.a.Op, slice.Among(s.inside), func(part tl.Sym, t tl.Tensor) { s.c.Store(s.c.Local(part), t) })
 }
 
 // share combines the own share of the slice over the rail, and stores it to all ranks of the rail.

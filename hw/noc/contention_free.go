@@ -11,12 +11,13 @@ func (n *Fabric) findContentionFree(p *plan) {
 	if n.off&ContentionFree != 0 {
 		return
 	}
-	for li, b := range p.bytes {
-		if l := &n.links[li]; b > 0 && b <= int64(n.kind(l).space) {
+	for li := range p.links {
+		if l, b := &n.links[li], p.links[li].bytes; b > 0 && b <= int64(n.kind(l).space) {
 			l.own.Flags |= ample
 		}
 	}
-	for li, from := range p.from {
+	for li := range p.links {
+		from := p.links[li].from
 		if from == 0 || from >= aSource { // no route, sources, or several edges
 			continue
 		}

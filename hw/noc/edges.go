@@ -14,24 +14,27 @@ const (
 const severalEdges uint32 = 1<<32 - 1
 
 // note notes that a route reaches a link from a link or source.
-func (p *plan) note(li, from uint32) {
-	switch f := &p.from[li]; *f {
+func (l *passed) note(from uint32) {
+	switch l.from {
 	case 0:
-		*f = from
+		l.from = from
 	case from:
 	default:
-		*f = severalEdges
+		l.from = severalEdges
 	}
 }
 
-// findReached finds out how messages reach each link.
-func (n *Fabric) findReached(p *plan) {
+// findReached finds out how messages reach each link. It returns how many several edges lead to.
+func (n *Fabric) findReached(p *plan) (several int) {
 	n.reached = make([]uint8, len(n.links))
-	for li, from := range p.from {
-		if from != severalEdges {
+	for li := range p.links {
+		if p.links[li].from == severalEdges {
+			several++
+		} else {
 			n.reached[li] = byOneEdge
 		}
 	}
+	return several
 }
 
 // approaches counts a message that an event brings to a link.

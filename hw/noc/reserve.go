@@ -26,11 +26,11 @@ type Use struct {
 
 	// Kind is the number of a kind of uses, from 0 on. Uses of one kind take links of the same
 	// kinds, one after the other.
-	Kind  uint32
-	Bytes int64 // that can be in flight at the same time
+	Kind      uint32
+	Exclusive bool  // traffic takes it by Fabric.Exclusive; else by Send, on its Route
+	Bytes     int64 // that can be in flight at the same time
 
 	Reserved
-	Exclusive bool // traffic takes it by Fabric.Exclusive; else by Send, on its Route
 }
 
 // Reserved is the state of a use. There may be millions: it holds no pointer.
@@ -60,45 +60,45 @@ func (n *Fabric) ReserveRoutes(uses []Use, largest int64) {
 		n.links[i].own.Flags &^= soleRoute | ample
 	}
 	p := n.plan(uses)
-	var whole []routes.Hop // if routes are to share hops: those of all, until it is known which
+	hops, whole := n.routes.Hops[n.kept:], []routes.Hop(nil)
+	n.routes.Hops = n.routes.Hops[:n.kept]
 	compress := p.hops >= n.compressFrom
-	if compress {
-		whole = make([]routes.Hop, 0, p.hops)
+	if compress { // routes are to share hops: those of all are kept until it is known which
+		whole, n.routes.Hops = hops[:0], slices.Clone(n.routes.Hops)
 	}
 	for i := range uses {
 		u := &uses[i]
-		n.found = n.m.Route(n.found[:0], u.From, u.To)
-		k := p.kind(n, u.Kind)
-		left := p.hops + len(uses) - i
-		p.hops -= len(n.found)
-		waits := largest > n.most || int64(k.space) < u.Bytes
-		u.Exclusive = len(n.found) > 0 && !waits && n.off&Exclusive == 0
-		for _, h := range n.found {
-			u.Exclusive = u.Exclusive && p.users[h.Link] == 1
+		path := hops[:u.Clear]
+		hops = hops[u.Clear+1:]
+		sole := largest <= n.most && int64(p.space[u.Kind]) >= u.Bytes && n.off&Exclusive == 0
+		u.Exclusive = len(path) > 0 && sole
+		for _, h := range path {
+			u.Exclusive = u.Exclusive && p.users[h.Number()] == 1
 		}
 		if u.Exclusive {
 			if !n.exclusive.Knows(u.Kind) {
+				n.found = n.m.Route(n.found[:0], u.From, u.To)
 				n.exclusive.Learn(u.Kind, n.specs(n.found))
 			}
 			u.State = n.exclusive.Add(u.Kind)
 			continue
 		}
-		path := n.passes(p, u, k, !waits && n.off&Exclusive == 0)
+		n.passes(p, u, path, sole)
 		if compress {
 			u.Reserved = reserved(Route{At: uint32(len(whole)), Then: uint32(len(path))})
 			whole = append(whole, path...)
 			continue
 		}
-		n.routes.Hops = slices.Grow(n.routes.Hops, left)
-		u.Reserved = reserved(n.routes.Add(path))
+		u.Reserved = reserved(n.routes.Add(path)) // it lies over hops that have been read
 	}
 	n.index = nil // until there is another route
 	if compress {
 		n.compress(uses, whole)
 	}
 	n.routes.Hops, n.links = trimmed(n.routes.Hops), trimmed(n.links)
-	n.vcs, n.vcBuffers = slices.Grow(n.vcs, p.vcs), slices.Grow(n.vcBuffers, p.vcs)
-	n.findReached(p)
+	several := n.findReached(p)
+	vcs := p.vcs + several/2 // messages come to wait at about half of these links
+	n.vcs, n.vcBuffers = slices.Grow(n.vcs, vcs), slices.Grow(n.vcBuffers, vcs)
 	n.findContentionFree(p)
 	if n.stateBytes() >= n.prefetchFrom {
 		n.q.Prefetch(n.prefetch)
@@ -107,85 +107,100 @@ func (n *Fabric) ReserveRoutes(uses []Use, largest int64) {
 
 // plan is what ReserveRoutes finds out about all uses.
 type plan struct {
-	users []uint8 // of each link of the machine; 2: several
-	hops  int     // of all uses whose routes have not been stored
-	kinds []useKind
-	bytes []int64  // by link: what can be in flight over it
-	from  []uint32 // by link: where messages come from; see from and severalEdges; 0: none come
-
-	channels []uint8 // by link: a bit for each that a route uses
-	vcs      int     // of all links, but for the first of each
+	users []uint8  // of each link of the machine; 2: several
+	hops  int      // of all uses
+	space []int32  // by kind of uses: of the smallest input buffer; 0: unknown
+	links []passed // by link
+	vcs   int      // of all links, but for the first of each
 }
 
-// useKind is what uses of a kind have in common.
-type useKind struct {
-	known   bool
-	channel uint8 // of the last link: see channelOf
-	space   int32 // of the smallest input buffer
+// passed is what is known of a link that routes pass.
+type passed struct {
+	bytes    int64  // that can be in flight over it
+	from     uint32 // where messages come from; see from and severalEdges; 0: none come
+	channels uint8  // a bit for each that a route uses
 }
 
-// plan counts the uses of links, and the hops of all routes.
+// plan counts the uses of links. It stores the paths of all uses behind the routes: their hops are
+// numbers of links in the machine. Use.Clear is how many there are.
 func (n *Fabric) plan(uses []Use) *plan {
 	p := &plan{users: make([]uint8, n.m.NumLinks())}
+	n.routes.Hops = slices.Grow(n.routes.Hops, n.estimate(uses))
 	several := 0
 	for i := range uses {
-		n.found = n.m.Route(n.found[:0], uses[i].From, uses[i].To)
-		p.hops += len(n.found)
-		for _, h := range n.found {
+		u := &uses[i]
+		n.found = n.m.Route(n.found[:0], u.From, u.To)
+		n.path = n.path[:0]
+		for i, h := range n.found {
 			if p.users[h.Link] < 2 {
 				p.users[h.Link]++
 				several += int(p.users[h.Link]) / 2
 			}
+			n.path = append(n.path, routes.MakeHop(uint32(h.Link), n.channelOf(n.found, i)))
 		}
+		n.routes.Hops = append(append(n.routes.Hops, n.path...), 0)
+		p.hops += len(n.path)
+		u.Clear = uint32(len(n.path))
+		p.learn(n, u.Kind)
 	}
 	links := len(n.links) + several + several/16
 	n.links = slices.Grow(n.links, links-len(n.links))
-	p.bytes, p.channels, p.from = make([]int64, 0, links), make([]uint8, 0, links), make([]uint32, 0, links)
+	p.links = make([]passed, 0, links)
 	return p
 }
 
-// kind returns what uses of a kind have in common, given the route found last, which is of one.
-func (p *plan) kind(n *Fabric, number uint32) *useKind {
-	for int(number) >= len(p.kinds) {
-		p.kinds = append(p.kinds, useKind{})
+// estimate returns about how many hops the paths of uses have, with what ends each.
+func (n *Fabric) estimate(uses []Use) int {
+	const every = 61 // uses; a multiple of what ranks have would leave some of their neighbours out
+	hops, looked := 0, 0
+	for i := 0; i < len(uses); i += every {
+		n.found = n.m.Route(n.found[:0], uses[i].From, uses[i].To)
+		hops += len(n.found) + 1
+		looked++
 	}
-	k := &p.kinds[number]
-	if !k.known {
-		*k = useKind{known: true, space: most}
-		for i, h := range n.found {
-			k.space = min(k.space, n.spaceOf(n.m.Spec(h.Link)))
-			k.channel = n.channelOf(n.found, i)
-		}
+	if looked == 0 {
+		return 0
 	}
-	return k
+	most := hops * len(uses) / looked
+	return most + most/32
 }
 
-// passes notes the route found last, which is of a use, at each of its links. It returns its hops.
-func (n *Fabric) passes(p *plan, u *Use, k *useKind, sole bool) []routes.Hop {
-	n.path = n.path[:0]
+// learn finds the space of a kind of uses, given the route found last, which is of one.
+func (p *plan) learn(n *Fabric, kind uint32) {
+	for int(kind) >= len(p.space) {
+		p.space = append(p.space, 0)
+	}
+	if p.space[kind] != 0 {
+		return
+	}
+	p.space[kind] = most
+	for _, h := range n.found {
+		p.space[kind] = min(p.space[kind], n.spaceOf(n.m.Spec(h.Link)))
+	}
+}
+
+// passes notes the path of a use at each of its links. Its hops become those of the fabric's links.
+func (n *Fabric) passes(p *plan, u *Use, path []routes.Hop, sole bool) {
 	from := aSource | uint32(u.From)
-	for i, h := range n.found {
-		li, channel := n.link(h.Link), h.Channel
-		if i == len(n.found)-1 {
-			channel = k.channel
+	for i, h := range path {
+		li, channel := n.link(machine.LinkID(h.Number())), h.Channel()
+		if int(li) >= len(p.links) {
+			p.links = append(p.links, make([]passed, int(li)+1-len(p.links))...)
 		}
-		for int(li) >= len(p.bytes) {
-			p.bytes, p.channels, p.from = append(p.bytes, 0), append(p.channels, 0), append(p.from, 0)
-		}
-		if c := p.channels[li]; c&(1<<channel) == 0 {
-			if p.channels[li] |= 1 << channel; c != 0 {
+		l := &p.links[li]
+		if c := l.channels; c&(1<<channel) == 0 {
+			if l.channels |= 1 << channel; c != 0 {
 				p.vcs++
 			}
 		}
-		if sole && p.users[h.Link] == 1 {
+		if sole && p.users[h.Number()] == 1 {
 			n.links[li].own.Flags |= soleRoute
 		}
-		p.bytes[li] += u.Bytes
-		p.note(li, from)
-		n.path = append(n.path, routes.MakeHop(li, channel))
+		l.bytes += u.Bytes
+		l.note(from)
+		path[i] = routes.MakeHop(li, channel)
 		from = li + 1
 	}
-	return n.path
 }
 
 // trimmed is a slice without the room in which it grew, if that is much.

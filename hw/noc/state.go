@@ -90,8 +90,10 @@ func (n *Fabric) vcAt(h routes.Hop, class Class) uint8 {
 // channelOf is the channel of hop i of a path in the machine. What is to be written into a memory
 // has a queue of its own at the port: it never waits for what is read.
 func (n *Fabric) channelOf(path []machine.Hop, i int) uint8 {
-	if s := n.m.Spec(path[i].Link); s.Port && i == len(path)-1 {
-		return max(1, s.Channels)
+	if i == len(path)-1 {
+		if s := n.m.Spec(path[i].Link); s.Port {
+			return max(1, s.Channels)
+		}
 	}
 	return path[i].Channel
 }

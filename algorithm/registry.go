@@ -2,7 +2,6 @@ package algorithm
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -58,16 +57,25 @@ type Algorithm struct {
 
 var rows []*Algorithm
 
-// nameForm is what ccl.yaml can name: a dot would part a path of keys.
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
+const longestName = 128 // bytes
 
-const longestName = 128 // bytes; the expression does not say so, because it would take long to make
+// isName reports whether ccl.yaml can name it: a dot would part a path of keys.
+func isName(name string) bool {
+	for i, c := range []byte(name) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-' && i > 0:
+		default:
+			return false
+		}
+	}
+	return name != "" && len(name) <= longestName
+}
 
 // Register adds an algorithm. It panics if the row has no kernel or no name of letters, digits, _
 // and -, or if its name is taken. It also panics if the row names an unknown collective, topology,
 // operation or type. These are defects of the program.
 func Register(a Algorithm) *Algorithm {
-	if !nameForm.MatchString(a.Name) || len(a.Name) > longestName || a.Kernel == nil {
+	if !isName(a.Name) || a.Kernel == nil {
 		panic(fmt.Sprintf("algorithm: a row needs a name of letters, digits, _ and -, and a kernel; found %q", a.Name))
 	}
 	what, err := collective.Lookup(a.Collective)

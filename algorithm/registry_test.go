@@ -52,7 +52,10 @@ func TestRegisterRefusesDefects(t *testing.T) {
 		"no kernel":     {Name: "idle"},
 		"a dot":         {Name: "ring.max", Kernel: kernel},
 		"a blank":       {Name: "ring max", Kernel: kernel},
+		"a flag":        {Name: "-ring", Kernel: kernel},
+		"other letters": {Name: "rïng", Kernel: kernel},
 	} {
+		a.Collective, a.Topology = "all_reduce", "none"
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if recover() == nil {
@@ -61,6 +64,20 @@ func TestRegisterRefusesDefects(t *testing.T) {
 			}()
 			algorithm.Register(a)
 		})
+	}
+}
+
+// All letters, digits, _ and - pass, and the collective is refused.
+func TestRegisterTakesNames(t *testing.T) {
+	for _, name := range []string{"a", "Z", "0", "_", "ring-2_B9z"} {
+		func() {
+			defer func() {
+				if text := fmt.Sprint(recover()); !strings.Contains(text, "unheard_of") {
+					t.Errorf("%s: %s", name, text)
+				}
+			}()
+			algorithm.Register(algorithm.Algorithm{Name: name, Collective: "unheard_of", Kernel: func(*tl.Context, tl.Args) {}})
+		}()
 	}
 }
 

@@ -60,12 +60,17 @@ var rows []*Collective
 
 // register adds a row. Two of one name are a defect of the program.
 func register(co Collective) *Collective {
-	if _, err := Lookup(co.Name); err == nil {
+	i, found := find(co.Name)
+	if found {
 		panic("collective: two rows are called " + co.Name)
 	}
-	rows = append(rows, &co)
-	slices.SortFunc(rows, func(a, b *Collective) int { return strings.Compare(a.Name, b.Name) })
+	rows = slices.Insert(rows, i, &co)
 	return &co
+}
+
+// find returns the row of a name, or where it would be.
+func find(name string) (int, bool) {
+	return slices.BinarySearchFunc(rows, name, func(co *Collective, name string) int { return strings.Compare(co.Name, name) })
 }
 
 // All lists the collectives by name.
@@ -73,11 +78,11 @@ func All() []*Collective { return slices.Clone(rows) }
 
 // Lookup returns the collective called name.
 func Lookup(name string) (*Collective, error) {
+	if i, found := find(name); found {
+		return rows[i], nil
+	}
 	var names []string
 	for _, co := range rows {
-		if co.Name == name {
-			return co, nil
-		}
 		names = append(names, co.Name)
 	}
 	return nil, near.Unknown("collective", name, names)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,8 +52,17 @@ var needs = [...][]Capability{noPurpose: nil, Timing: {Clock}, Checking: {Data}}
 
 var rows []*Row
 
-// nameForm matches names that need no quotes on a command line.
-var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+// isName reports whether a name needs no quotes on a command line.
+func isName(name string) bool {
+	for i, c := range []byte(name) {
+		switch {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', (c == '_' || c == '-') && i > 0:
+		default:
+			return false
+		}
+	}
+	return name != ""
+}
 
 // Register adds an executor. It panics if the row has no proper name or no constructor, or if its
 // name or purpose is taken. It also panics if its fields contradict each other. All are defects of
@@ -71,7 +79,7 @@ func Register(r Row) *Row {
 // check returns what is wrong with a row before it is registered.
 func (r *Row) check() error {
 	switch {
-	case !nameForm.MatchString(r.Name):
+	case !isName(r.Name):
 		return errors.New("the name must consist of lower-case letters, digits, _ and -")
 	case r.New == nil:
 		return errors.New("the row needs a constructor")

@@ -49,6 +49,8 @@ func TestRegisterRefuses(t *testing.T) {
 		{"no name", row(""), nil, "must consist of"},
 		{"a name with a space", row("a b"), nil, "must consist of"},
 		{"a name that looks like a flag", row("-p"), nil, "must consist of"},
+		{"a name with capitals", row("Sim"), nil, "must consist of"},
+		{"a name of all that may be in it", row("0az9_-"), func(r *Row) { r.New = nil }, "needs a constructor"},
 		{"no constructor", row("x"), func(r *Row) { r.New = nil }, "needs a constructor"},
 		{"a name twice", row("taken"), nil, "another row has this name"},
 		{"a purpose twice", row("x", Clock), func(r *Row) { r.Default = Timing }, `"taken" is the default for timing`},

@@ -50,12 +50,17 @@ func Register(t Topology) *Topology {
 	if t.Name == "" || t.Links == nil {
 		panic("topology: a row needs a name and links")
 	}
-	if _, err := Lookup(t.Name); err == nil {
+	i, found := find(t.Name)
+	if found {
 		panic("topology: two rows are called " + t.Name)
 	}
-	rows = append(rows, &t)
-	slices.SortFunc(rows, func(a, b *Topology) int { return strings.Compare(a.Name, b.Name) })
+	rows = slices.Insert(rows, i, &t)
 	return &t
+}
+
+// find returns the row of a name, or where it would be.
+func find(name string) (int, bool) {
+	return slices.BinarySearchFunc(rows, name, func(t *Topology, name string) int { return strings.Compare(t.Name, name) })
 }
 
 // All lists the topologies by name.
@@ -63,11 +68,11 @@ func All() []*Topology { return slices.Clone(rows) }
 
 // Lookup returns the topology called name.
 func Lookup(name string) (*Topology, error) {
+	if i, found := find(name); found {
+		return rows[i], nil
+	}
 	var names []string
 	for _, t := range rows {
-		if t.Name == name {
-			return t, nil
-		}
 		names = append(names, t.Name)
 	}
 	return nil, near.Unknown("topology", name, names)

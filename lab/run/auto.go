@@ -41,7 +41,7 @@ func ownTuning(name string, t *conf.Topology) (*algorithm.Tuning, error) {
 	all, err := tuningOf(name, t.Choices(), func(i int, key, format string, args ...any) *conf.Error {
 		return t.Errorf(fmt.Sprintf("choices.%d.%s", i, key), format, args...)
 	})
-	if err != nil {
+	if err != nil || len(all.Tables) == 0 {
 		return nil, err
 	}
 	here := t.Fingerprint()

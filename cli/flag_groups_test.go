@@ -79,6 +79,19 @@ func TestRunShowsFewFlags(t *testing.T) {
 	}
 }
 
+// Each verb builds the command of its name. A call of one builds no other.
+func TestCommands(t *testing.T) {
+	for _, c := range commands {
+		a := &app{args: []string{c.verb}}
+		if all := a.root().Commands(); len(all) != 1 || all[0].Name() != c.verb {
+			t.Errorf("%s builds %d commands, the first %q", c.verb, len(all), all[0].Name())
+		}
+	}
+	if n := len((&app{args: []string{"help", "run"}}).root().Commands()); n != len(commands) {
+		t.Errorf("%d commands, want %d", n, len(commands))
+	}
+}
+
 // Each flag is in one group, and some verb has it.
 func TestFlagGroups(t *testing.T) {
 	var known []string

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -24,6 +25,7 @@ import (
 // one of the constants in this package. args are without the program's name.
 func Main(args []string) int {
 	paceGarbage()
+	runtime.MemProfileRate = 0 // until --memprofile is given: it costs a hundredth of a run
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ended := make(chan struct{})
@@ -90,6 +92,39 @@ Exit status:
   130  interrupted; the rows that were complete are printed
 `
 
+// command is a verb and what builds its command.
+type command struct {
+	verb  string
+	build func(*app) *cobra.Command
+}
+
+// commands are all verbs. A call of one of them builds no other: the flags of all take time.
+var commands = []command{
+	{"run", (*app).runCommand},
+	{"explain", (*app).explainCommand},
+	{"test", (*app).testCommand},
+	{"compare", (*app).compareCommand},
+	{"perf", (*app).perfCommand},
+	{"bound", (*app).boundCommand},
+	{"topology", (*app).topologyCommand},
+	{"calibrate", (*app).calibrateCommand},
+	{"tune", (*app).tuneCommand},
+	{"results", (*app).resultsCommand},
+	{"probe", (*app).probeCommand},
+	{"program", (*app).programCommand},
+	{"import", (*app).importCommand},
+	{"select", (*app).selectCommand},
+	{"export", (*app).exportCommand},
+	{"selfbench", (*app).selfbenchCommand},
+	{"view", (*app).viewCommand},
+	{"bench", (*app).benchCommand},
+	{"list", (*app).listCommand},
+	{"schema", (*app).schemaCommand},
+	{"new", (*app).newCommand},
+	{"version", (*app).versionCommand},
+}
+
+// root returns the command line, with the verb that is called, or with all.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:     "kernbench",
@@ -115,10 +150,13 @@ func (a *app) root() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.explainCommand(), a.testCommand(), a.compareCommand(), a.perfCommand(),
-		a.boundCommand(), a.topologyCommand(), a.calibrateCommand(), a.tuneCommand(), a.resultsCommand(),
-		a.probeCommand(), a.programCommand(), a.importCommand(), a.selectCommand(), a.exportCommand(),
-		a.selfbenchCommand(), a.viewCommand(), a.benchCommand(), a.listCommand(), a.schemaCommand(), a.newCommand(), a.versionCommand())
+	called := func(c command) bool { return len(a.args) > 0 && a.args[0] == c.verb }
+	only := slices.ContainsFunc(commands, called)
+	for _, c := range commands {
+		if !only || called(c) {
+			root.AddCommand(c.build(a))
+		}
+	}
 	completeValues(root)
 	groupFlags(root)
 	return root

@@ -39,6 +39,10 @@ func (a *app) profiled(p *profiles, work func() error) (err error) {
 	return work()
 }
 
+// memProfileRate is that of an allocation profile: the value at the start, Go's own or that of
+// GODEBUG.
+var memProfileRate = runtime.MemProfileRate
+
 // start creates the files and starts the CPU profile. The function that it returns completes them.
 func (p *profiles) start() (stop func() error, err error) {
 	cpu, err := createProfile("cpuprofile", p.cpu)
@@ -46,6 +50,9 @@ func (p *profiles) start() (stop func() error, err error) {
 		return nil, err
 	}
 	memory, err := createProfile("memprofile", p.memory)
+	if memory != nil {
+		runtime.MemProfileRate = memProfileRate
+	}
 	if err == nil && cpu != nil {
 		err = pprof.StartCPUProfile(cpu)
 	}

@@ -45,8 +45,8 @@ func forms(ops []program.Op, f []program.Form, more []program.More) []form {
 	return all
 }
 
-// TestLongProgram: a program beyond the budget is not kept. Its known properties are the lengths of
-// the messages of each ring. The parts of its kernels are what was recorded of them.
+// TestLongProgram: a program beyond the budget is not kept. Its known properties are what is
+// sent into each ring. The parts of its kernels are what was recorded of them.
 func TestLongProgram(t *testing.T) {
 	const world = 7
 	for _, rounds := range []int{0, 1, 60, 400} { // some kernels end in their first part
@@ -64,8 +64,8 @@ func TestLongProgram(t *testing.T) {
 		if !p.Long || p.Records != nil || p.Blocks != nil {
 			t.Fatalf("%d rounds: long %v, %d records", rounds, p.Long, len(p.Records))
 		}
-		if got, want := p.LongestSends(l), whole.LongestSends(l); !slices.EqualFunc(got, want, slices.Equal) {
-			t.Errorf("%d rounds: longest sends %v, want %v", rounds, got, want)
+		if got, want := p.AllSends(l), whole.AllSends(l); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("%d rounds: sends %v, want %v", rounds, got, want)
 		}
 		parts := program.NewParts(t.Context(), l, o)
 		got := make([][]form, world)
@@ -99,20 +99,20 @@ func inTurn(n int) []int {
 	return all
 }
 
-// TestLongestSends names the rings into which each rank sends, and how long its payloads are.
-func TestLongestSends(t *testing.T) {
+// TestAllSends names the rings into which each rank sends, and its payloads.
+func TestAllSends(t *testing.T) {
 	l := ring(3, func(c *tl.Context, a tl.Args) {
 		for i := range c.Rank() + 1 {
-			c.SendRef(tl.East, mine(c, a).Slice(0, 4*i))
+			c.SendRef(tl.East, mine(c, a).Slice(0, 4*(c.Rank()-i)))
 			if i == 1 {
 				c.Send(tl.West, c.Load(mine(c, a)))
 			}
 		}
 	})
-	want := [][]int64{{0, -1}, {8, 128}, {16, 128}}
+	want := [][]program.Sends{{{1, 0}, {}}, {{2, 8}, {1, 128}}, {{3, 16}, {1, 128}}}
 	for _, budget := range []unit.Bytes{0, 1} {
 		p := record(t, l, program.Options{Own: own, Parts: true, Budget: budget})
-		if got := p.LongestSends(l); !slices.EqualFunc(got, want, slices.Equal) {
+		if got := p.AllSends(l); !slices.EqualFunc(got, want, slices.Equal) {
 			t.Errorf("long %v: %v, want %v", p.Long, got, want)
 		}
 	}

@@ -19,7 +19,13 @@ type Program struct {
 	// Long reports whether records and blocks are missing, because they would exceed the memory
 	// budget. All kernels have been run and can be recorded, part by part: see Parts.
 	Long  bool
-	Sends [][]int64 // of a long program, by rank and ring: bytes of the longest payload; -1: none
+	Sends [][]Sends // of a long program, by rank and ring
+}
+
+// Sends is what a rank sends into one of its rings.
+type Sends struct {
+	Payloads int64
+	Longest  int64 // bytes
 }
 
 // Block is a sequence of operations of one rank. Blocks of a rank share its memory.
@@ -105,13 +111,12 @@ func (o *Op) Accesses() bool {
 	return false
 }
 
-// LongestSends is, by rank, the length in bytes of the longest payload that it sends into each of
-// its rings; -1 where there is none.
-func (p *Program) LongestSends(l *launch.Launch) [][]int64 {
+// AllSends is, by rank, what it sends into each of its rings.
+func (p *Program) AllSends(l *launch.Launch) [][]Sends {
 	if p.Long {
 		return p.Sends
 	}
-	all, known := make([][]int64, 0, len(p.Blocks)), make([][]int64, len(p.Records))
+	all, known := make([][]Sends, 0, len(p.Blocks)), make([][]Sends, len(p.Records))
 	for g := range l.Groups {
 		for i := range l.Groups[g].NumBlocks() {
 			k := p.Blocks[len(all)].Record

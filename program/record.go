@@ -155,7 +155,7 @@ type recorder struct {
 	branches map[branch][]int32
 
 	long  bool // nothing is stored any more
-	sends [][]int64
+	sends [][]Sends
 }
 
 // branch is a place in a record: operation at of record.
@@ -265,10 +265,10 @@ func (r *recorder) end() error {
 	return nil
 }
 
-// shorten gives up what has been recorded, but for the lengths of messages.
+// shorten gives up what has been recorded, but for what is sent into rings.
 func (r *recorder) shorten() {
 	r.long = true
-	known := make([][]int64, len(r.records))
+	known := make([][]Sends, len(r.records))
 	rank := 0
 	for g := range r.l.Groups {
 		for i := range r.l.Groups[g].NumBlocks() {
@@ -288,7 +288,7 @@ func (r *recorder) shorten() {
 
 // check runs the kernel of rank i of a group without storing what it does.
 func (r *recorder) check(g *launch.Group, i int) error {
-	k := &checker{guard: r.guard, sends: noSends(len(g.Wiring[i].Out))}
+	k := &checker{guard: r.guard, sends: make([]Sends, len(g.Wiring[i].Out))}
 	s := r.setup
 	s.Core = k
 	tl.Drive(r.tl).Reset(s)

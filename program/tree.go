@@ -105,22 +105,19 @@ func (r *recorder) size(k *Record) int64 {
 	return int64(len(k.Ops))*int64(unsafe.Sizeof(Op{})) + 8*int64(len(k.Base)) + 4*int64(len(k.Offs)) + 16*int64(len(k.Lines))
 }
 
-// sends is the length of the longest payload that is sent into each of so many rings, in bytes;
-// -1 where there is none.
-func (k *Record) sends(rings int, forms []Form) []int64 {
-	all := noSends(rings)
+// sends is what is sent into each of so many rings.
+func (k *Record) sends(rings int, forms []Form) []Sends {
+	all := make([]Sends, rings)
 	for i := range k.Ops {
 		if o := &k.Ops[i]; o.Code == tl.OpSend {
-			all[o.Port] = max(all[o.Port], int64(o.N)*int64(forms[o.Form].Type.Size()))
+			all[o.Port].add(int64(o.N) * int64(forms[o.Form].Type.Size()))
 		}
 	}
 	return all
 }
 
-func noSends(rings int) []int64 {
-	all := make([]int64, rings)
-	for i := range all {
-		all[i] = -1
-	}
-	return all
+// add counts a payload of so many bytes.
+func (s *Sends) add(bytes int64) {
+	s.Payloads++
+	s.Longest = max(s.Longest, bytes)
 }

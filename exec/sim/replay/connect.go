@@ -4,6 +4,7 @@ import (
 	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
 	"kernbench/hw/noc/exclusive"
+	"kernbench/program"
 )
 
 // connections are the rings, and their routes.
@@ -23,7 +24,7 @@ type connections struct {
 // receiver lie side by side.
 func (x *Replay) connect() {
 	in := x.in
-	sends := in.Program.LongestSends(in.Launch)
+	sends := in.Program.AllSends(in.Launch)
 	x.makeRings(sends)
 	uses, largest := make([]noc.Use, 0, len(x.rings)-1), int64(0)
 	classes, id := in.Machine.PairClasses(), uint32(0)
@@ -32,10 +33,11 @@ func (x *Replay) connect() {
 		w := &in.Launch.Groups[f.group].Wiring[f.index]
 		for k, p := range w.In {
 			from := &x.ranks[f.base+p.Peer]
-			size := x.wireSize(longest(sends[from.id], p.PeerOut))
-			if size == 0 {
+			s := intoRing(sends[from.id], p.PeerOut)
+			if s.Payloads == 0 {
 				continue
 			}
+			size := x.wireSize(s.Longest)
 			id++
 			r := &x.rings[id]
 			r.from, r.to, r.out = from.id, f.id, p.PeerOut
@@ -44,7 +46,7 @@ func (x *Replay) connect() {
 			largest = max(largest, size)
 			uses = append(uses, noc.Use{
 				From: in.Machine.TCM(int(from.pe)), To: in.Machine.TCM(int(f.pe)),
-				Kind: r.Tag, Bytes: int64(x.sizing.Slots()) * size,
+				Kind: r.Tag, Bytes: x.tokens(s) * size,
 			})
 		}
 	}
@@ -62,27 +64,37 @@ func (x *Replay) connect() {
 
 // makeRings makes the rings into which some rank sends, with their slots. It finds whether their
 // messages can fill the DMA queue of a rank.
-func (x *Replay) makeRings(sends [][]int64) {
+func (x *Replay) makeRings(sends [][]program.Sends) {
 	rings, slots := 1, int(x.sizing.Slots())
 	for i := range sends {
-		used := 0
-		for port := range sends[i] {
-			if sends[i][port] >= 0 && port < int(x.ranks[i].rx-x.ranks[i].tx) {
-				used++
+		tokens := int64(0)
+		for port, s := range sends[i] {
+			if s.Payloads > 0 && port < int(x.ranks[i].rx-x.ranks[i].tx) {
+				rings++
+				tokens += x.tokens(s)
 			}
 		}
-		rings += used
-		x.limited = x.limited || used*slots > x.in.Spec.DMA.Depth
+		x.limited = x.limited || tokens > int64(x.in.Spec.DMA.Depth)
 	}
 	x.rings, x.slots = make([]ring, rings), make([]ipcq.Slot, rings*slots)
 }
 
-// longest is the longest payload that is sent into a ring; -1 if there is none.
-func longest(sends []int64, port uint8) int64 {
+// intoRing is what is sent into the ring of a port.
+func intoRing(sends []program.Sends, port uint8) program.Sends {
 	if int(port) >= len(sends) {
-		return -1
+		return program.Sends{}
 	}
 	return sends[port]
+}
+
+// tokens is the most that can be in flight in a ring at the same time. Each has a slot, and no
+// more are in flight than are sent at all.
+func (x *Replay) tokens(s program.Sends) int64 {
+	slots := int64(x.sizing.Slots())
+	if s.Longest > x.in.Launch.Ring.SlotBytes { // payloads of several tokens
+		return slots
+	}
+	return min(slots, s.Payloads)
 }
 
 // timing returns the number of the timing of rings between PEs of one class of pairs.
@@ -95,12 +107,8 @@ func (x *Replay) timing(kind uint32, from, to *rank) uint32 {
 	return kind
 }
 
-// wireSize is the size on the links of the largest token of a payload of a given size. It is 0 for
-// -1, which means no payload.
+// wireSize is the size on the links of the largest token of a payload of a given size.
 func (x *Replay) wireSize(bytes int64) int64 {
-	if bytes < 0 {
-		return 0
-	}
 	ring := &x.in.Launch.Ring
 	x.long = x.long || bytes > ring.SlotBytes
 	return max(1, ring.Protocol.Wire(min(bytes, ring.SlotBytes)))

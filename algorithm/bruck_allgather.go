@@ -26,12 +26,12 @@ func bruckAllGather(c *tl.Context, a tl.Args) {
 // BruckAllGather has the fewest steps, whatever the number of ranks.
 var BruckAllGather = Register(Algorithm{
 	Name:       "bruck_allgather",
-	Summary:    "each rank takes what the ranks 1, 2, 4, ... further on have, and turns it into rank order: the fewest steps for any number of ranks",
+	Summary:    "each rank receives the vectors of the ranks at distance 1, 2, 4, ... and rotates them into rank order, in the fewest steps for any number of ranks",
 	Collective: "all_gather",
 	Topology:   "circulant",
 	Kernel:     bruckAllGather,
 	Window:     vectorsWindow,
 	Steps:      "ceil(log2 N)",
-	Cost:       "ceil(log2 N) alpha + (N-1) beta M: (N-1) M bytes per rank, and as many copied twice",
+	Cost:       "ceil(log2 N) alpha + (N-1) beta M: (N-1) M bytes sent per rank, and about as many copied into staging memory and out of it",
 	Source:     "Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-all communications in multiport message-passing systems, IEEE Trans. Parallel Distrib. Syst. 8(11), 1997, sec. 4",
 })

@@ -12,7 +12,8 @@ import (
 	"kernbench/tl"
 )
 
-// doubleTree runs it with chunks of so many elements, or as it finds best.
+// doubleTree runs the algorithm with a chunk size in elements and a number of slots. With chunk 0
+// the algorithm chooses the chunk size.
 func doubleTree(world, n, chunk, slots int) (*kerneltest.Outcome, error) {
 	a := algorithm.DoubleTreeAllReduce
 	return kerneltest.Observe(context.Background(), a.Kernel, kerneltest.Config{
@@ -22,7 +23,7 @@ func doubleTree(world, n, chunk, slots int) (*kerneltest.Outcome, error) {
 }
 
 // For any number of chunks, two slots are enough, and each chunk crosses each edge of its tree once
-// in either direction. The result is that of all.
+// in either direction. Each rank ends with the sum over all ranks.
 func TestDoubleTreeInChunks(t *testing.T) {
 	for _, world := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32} {
 		for _, chunk := range []int{100, 26, 17, 7, 1} {
@@ -60,8 +61,8 @@ func TestDoubleTreeInOneSlot(t *testing.T) {
 	}
 }
 
-// Nothing is asked for: few chunks of a short vector, more of a long one, and never more than
-// there are elements.
+// If no chunk size is given, the algorithm cuts a short vector into few chunks and a long one into
+// more. It never uses more chunks than elements; the last row requests chunks of one element.
 func TestDoubleTreeChooses(t *testing.T) {
 	for _, tt := range []struct{ world, n, asked, chunks int }{
 		{8, 64, 0, 1},

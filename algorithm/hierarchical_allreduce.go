@@ -11,16 +11,16 @@ import (
 )
 
 // hierarchicalAllReduce follows the levels of the machine. First comes a reduce-scatter on a ring
-// of the PEs of a cube, after which each has a part of the cube's sum. Then comes an all-reduce of
-// each part on a ring of those PEs of all cubes that have it, and an all-gather in the cube. So all
+// of the PEs of a cube, after which each has a part of the cube's sum. Then the PEs that hold the
+// same part, one of each cube, all-reduce it on a ring. An all-gather in the cube follows. So all
 // PEs work all the time, and what leaves a cube does so from all of them at once, each with one
 // part. Between the levels a rank waits for its neighbours only.
 //
-// There may be other levels. A number is the count of one level's parts in a part of the next, from
-// the PEs on; the last level is the rest. 8, 16 are cubes of 8 PEs and packages of 16 cubes. The
-// numbers are those of the launch or else those of the machine (Args.Levels): its cubes, packages,
-// hosts, rows of a torus. If neither is known, a cube has as many PEs as take part in it, or a
-// common divisor if the last cube has fewer.
+// There may be other levels. The numbers of the launch are the sizes of levels, the innermost
+// first: 8, 16 means cubes of 8 PEs and packages of 16 cubes. The outermost level has the remaining
+// factor. Without numbers the levels are those of the machine (Args.Levels): its cubes, packages,
+// hosts, rows of a torus. If neither is known, there are two levels. The inner size is then the
+// greatest common divisor of the PEs per cube and the number of ranks.
 //
 // Rings use puts in both directions, as in windowAllReduceBidirectionalRing. A level begins when
 // both neighbours have reached it, so no put overwrites data that the level before still combines.
@@ -44,8 +44,8 @@ func levelWidths(c *tl.Context, a tl.Args) []int {
 	return widthsOf(c, a.Levels)
 }
 
-// widthsOf returns the sizes of the levels, and of what is beyond. Without levels the ranks of a
-// cube are one.
+// widthsOf returns the sizes of the levels, with that of the outermost level at the end. Without
+// levels a cube is the inner level.
 func widthsOf(c *tl.Context, levels []int) []int {
 	widths, rest := slices.Clone(levels), c.WorldSize()
 	if len(widths) == 0 {
@@ -53,7 +53,7 @@ func widthsOf(c *tl.Context, levels []int) []int {
 	}
 	for _, w := range widths {
 		if w < 1 || rest%w != 0 {
-			panic(fmt.Sprintf("levels of %v: they do not divide %d ranks", widths, c.WorldSize()))
+			panic(fmt.Sprintf("levels %v: each must be at least 1, and their product must divide %d ranks", widths, c.WorldSize()))
 		}
 		rest /= w
 	}
@@ -67,9 +67,9 @@ func gcd(a, b int) int {
 	return a
 }
 
-// levelRings are the rings that this rank stands in, one in each level, on the chunk that the level
-// below leaves it with. Each has a row of the signals, which counts its rounds. Rows for all of
-// them would take more memory than the data in a large machine.
+// levelRings returns the rings of this rank, one for each level of more than one member. Each works
+// on the chunk that this rank reduced in the level below. Each ring has one row of signals for all
+// its rounds. A row for each round would take more memory than the data on a large machine.
 func levelRings(whole *ring, widths []int) []*ring {
 	var rings []*ring
 	part, stride := whole.data, 1
@@ -77,12 +77,12 @@ func levelRings(whole *ring, widths []int) []*ring {
 		if n == 1 {
 			continue
 		}
-		of := part
+		parent := part
 		level := len(rings)
 		r := &ring{c: whole.c, a: whole.a, me: whole.me / stride % n, n: n, signals: whole.signals.At(level * ringRow), counted: 1 + level}
 		first := whole.me - r.me*stride
 		r.left, r.right = first+(r.me+n-1)%n*stride, first+(r.me+1)%n*stride
-		r.chunk = func(k int) tl.Sym { return of.Chunk(n, (k+2*n)%n) }
+		r.chunk = func(k int) tl.Sym { return parent.Chunk(n, (k+2*n)%n) }
 		rings = append(rings, r)
 		part, stride = r.chunk(r.me), stride*n
 	}
@@ -99,7 +99,7 @@ var HierarchicalAllReduce = Register(Algorithm{
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return scratchLayout(world, nElem, t, bits.Len(uint(world)), ringRow) // a row for each level, of two members at least
 	},
-	Steps:  "2(L-1) + 2(N/L-1) pairs of puts for cubes of L, and a barrier of neighbours with each and before each level",
+	Steps:  "2(L-1) + 2(N/L-1) pairs of puts for cubes of L PEs, and a barrier of neighbours with each pair and before each level",
 	Cost:   "2(L-1) (2 alpha + beta M/2L) + 2(N/L-1) (2 alpha + beta M/2N): 2(N-1)/N M bytes per rank, of which less than 2M/L leave a cube",
 	Source: "reduce-scatter inside, all-reduce across, all-gather inside: Cho, Finkler, Serrano, Kung, Hunter, BlueConnect: decomposing all-reduce for deep learning on heterogeneous network hierarchy, MLSys 2019",
 })

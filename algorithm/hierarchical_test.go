@@ -262,7 +262,7 @@ func TestLevelsThatDoNotDivide(t *testing.T) {
 	for _, a := range byLevels {
 		for _, asked := range [][]int{{3}, {2, 3}, {0}, {-2}} {
 			_, err := kerneltest.Try(a.Kernel, onLevels(t, a, 8, 8, 4, asked))
-			if want := fmt.Sprintf("levels of %v: they do not divide 8 ranks", asked); err == nil || !strings.Contains(err.Error(), want) {
+			if want := fmt.Sprintf("levels %v: each must be at least 1, and their product must divide 8 ranks", asked); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %v: %v, want %q", a.Name, asked, err, want)
 			}
 		}

@@ -102,13 +102,13 @@ func setNumber(t dtype.Type, to []byte, word string) error {
 			return nil
 		}
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return errors.New("is no whole number")
+			return errors.New("is not a whole number")
 		}
 		return fmt.Errorf("does not fit %v", t)
 	}
 	v, err := strconv.ParseFloat(word, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return errors.New("is no number")
+		return errors.New("is not a number")
 	}
 	dtype.Set(t, to, 0, v)
 	if err != nil || dtype.FirstNonFinite(t, to) >= 0 && !math.IsInf(v, 0) && !math.IsNaN(v) {

@@ -83,13 +83,13 @@ func TestInputOfAFile(t *testing.T) {
 		typ  dtype.Type
 		want string
 	}{
-		{"1 2\n3 four", dtype.F16, `x.txt:2: "four" is no number`},
+		{"1 2\n3 four", dtype.F16, `x.txt:2: "four" is not a number`},
 		{"1 2\n70000", dtype.F16, `x.txt:2: "70000" does not fit f16, whose largest number is 65504`},
 		{"1e400", dtype.F64, "does not fit f64"},
-		{"1.5", dtype.I8, `"1.5" is no whole number`},
+		{"1.5", dtype.I8, `"1.5" is not a whole number`},
 		{"128", dtype.I8, `"128" does not fit i8`},
 		{"-1", dtype.U8, `"-1" does not fit u8`},
-		{strings.Repeat("x", 200), dtype.F16, "x\" is no number"},
+		{strings.Repeat("x", 200), dtype.F16, "x\" is not a number"},
 	} {
 		write(tt.text)
 		if _, err := ParseInput(name, tt.typ); err == nil || !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 300 {

@@ -96,7 +96,7 @@ func (h *Host) Measure(l ...*device.Launched) {
 func (h *Host) Measured() []*device.Launched { return h.measured }
 
 // ErrNoLaunch is returned for a program without a launch, which has no figures.
-var ErrNoLaunch = errors.New("launched nothing")
+var ErrNoLaunch = errors.New("it made no launch, so there are no figures")
 
 // Execute runs a program to its end. One that launched nothing has failed: the figures of a
 // run are those of its launches.

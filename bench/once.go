@@ -23,7 +23,7 @@ func OnceOn(inPlace bool, root int, set *numerics.Set) *Program {
 			return err
 		}
 		if plan.PerSIP() {
-			return fmt.Errorf("with rank_level: sip a rank is a SIP: what is measured goes between PEs")
+			return fmt.Errorf("rank_level: sip is not supported here, because measurements are between PEs; set rank_level: pe")
 		}
 		what, err := collective.Lookup(plan.Algorithm.Collective)
 		if err != nil {

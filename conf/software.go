@@ -8,25 +8,25 @@ import (
 	"kernbench/unit"
 )
 
-// Software holds what programs add to what the hardware takes.
+// Software has the times that software adds to those of the hardware.
 type Software struct {
-	Launch    unit.Time `conf:"launch_ns" doc:"start of a collective, from its call to its first instruction: no part of a simulated time, but of the times that perf prints"`
-	Protocols Protocols `conf:"protocols" doc:"the ways in which a message says that it is there; the setting protocol of ccl.yaml chooses one"`
+	Launch    unit.Time `conf:"launch_ns" doc:"time from the call of a collective to its first instruction; perf adds it to the simulated time"`
+	Protocols Protocols `conf:"protocols" doc:"protocols, by which a receiver detects that a message has arrived; the setting protocol of ccl.yaml chooses one"`
 	Channels  Channels  `conf:"channels" doc:"rings that a collective runs side by side, each with a share of the data and a thread block of its own" json:",omitzero"`
 	Blocks    Blocks    `conf:"blocks" doc:"thread blocks, which carry out programs of other tools" json:",omitzero"`
-	Starts    Starts    `conf:"starts" doc:"starts of collectives that are unlike launch_ns" json:",omitzero"`
-	NCCL      string    `conf:"nccl" doc:"generation of GPUs by which NCCL's own cost model, a yardstick of kernbench calibrate --score, has its constants; none: it has no model of this machine" enum:"none|volta|ampere|hopper|blackwell"`
+	Starts    Starts    `conf:"starts" doc:"start times of single collectives and of graphs, in place of launch_ns" json:",omitzero"`
+	NCCL      string    `conf:"nccl" doc:"generation of GPUs, which selects the constants of NCCL's cost model; kernbench calibrate --score compares with that model; none: NCCL has no model of this machine" enum:"none|volta|ampere|hopper|blackwell"`
 }
 
-// Starts are starts of collectives by collective and by launch mode. A start is that with the
-// protocol that starts first. Other protocols start later by the difference of their launch_ns.
+// Starts has start times by collective and by launch mode. Each is the time with the protocol of
+// the smallest launch_ns. Another protocol adds the difference of its launch_ns.
 type Starts struct {
 	Graph       bool              `conf:"graph" doc:"collectives are launched as parts of a graph, not one by one from a stream; --launch graph sets it" json:",omitempty"`
 	GraphLaunch unit.Time         `conf:"graph_launch_ns" doc:"start of a collective in a graph; 0: not known" json:",omitempty"`
 	Collectives map[string]*Start `conf:"collectives" doc:"starts of single collectives, by name" json:",omitempty"`
 }
 
-// Start is that of one collective.
+// Start has the start times of one collective.
 type Start struct {
 	Launch      unit.Time `conf:"launch_ns" doc:"start of this collective from a stream; 0: as others"`
 	GraphLaunch unit.Time `conf:"graph_launch_ns" doc:"start of this collective in a graph; 0: as others"`
@@ -41,7 +41,7 @@ func (s Starts) clone() Starts {
 	return s
 }
 
-// First returns the start of a collective with the protocol that starts first.
+// First returns the start time of a collective with the protocol of the smallest launch_ns.
 func (s Software) First(collective string) unit.Time {
 	own := Start{}
 	if at := s.Starts.Collectives[collective]; at != nil {
@@ -53,7 +53,7 @@ func (s Software) First(collective string) unit.Time {
 	return cmp.Or(own.Launch, s.first())
 }
 
-// first returns the start of all collectives with the protocol that starts first.
+// first returns the smallest launch_ns of all protocols.
 func (s Software) first() unit.Time {
 	return min(s.Protocol("ll").Launch, s.Protocol("ll128").Launch, s.Protocol("simple").Launch)
 }
@@ -63,7 +63,8 @@ func (s Software) Start(collective, protocol string) unit.Time {
 	return s.First(collective) + s.Protocol(protocol).Launch - s.first()
 }
 
-// checkStarts refuses graphs whose start is not known.
+// checkStarts reports an error if collectives are launched in a graph and its start time is
+// unknown.
 func (t *Topology) checkStarts(l *ledger) {
 	if s := &t.say.Software.Starts; s.Graph && s.GraphLaunch == 0 {
 		l.disagree([]string{"software.starts.graph"},
@@ -73,7 +74,7 @@ func (t *Topology) checkStarts(l *ledger) {
 
 // Protocols are the times of each protocol.
 type Protocols struct {
-	LL     Protocol `conf:"ll" doc:"low latency: each word of data beside a flag"`
+	LL     Protocol `conf:"ll" doc:"low latency: each word of data is sent with a flag"`
 	LL128  Protocol `conf:"ll128" doc:"lines of 128 bytes, one of whose words is a flag"`
 	Simple Protocol `conf:"simple" doc:"data, a fence, and then a flag"`
 }
@@ -85,11 +86,12 @@ type Protocol struct {
 	Launch     unit.Time `conf:"launch_ns" doc:"start of a collective with this protocol; 0: software.launch_ns"`
 }
 
-// Channels are the parallel copies of a ring, on a machine whose rings are programs. A channel
-// writes the lines of LL more slowly than a link carries them, and few bytes use few channels.
+// Channels are the parallel rings of a collective on a machine whose rings run as software. A
+// channel writes lines of LL more slowly than a link carries them, and small calls use fewer
+// channels.
 type Channels struct {
-	Count int        `conf:"count" doc:"the most channels of a call; 0: none are modelled, and rings are as fast as their links" min:"0" max:"1024"`
-	Bytes unit.Bytes `conf:"ll_bytes" doc:"bytes of a call, for each rank, that a channel takes with ll before another channel is used" min:"0"`
+	Count int        `conf:"count" doc:"largest number of channels of a call; 0: channels are not modelled, and rings are as fast as their links" min:"0" max:"1024"`
+	Bytes unit.Bytes `conf:"ll_bytes" doc:"bytes per rank and channel with ll: a call of B bytes on N ranks uses B / (N × ll_bytes) channels, at least one" min:"0"`
 	Rate  unit.Rate  `conf:"ll_gbs" doc:"rate of data at which one channel sends with ll; 0: that of the link" min:"0GB/s"`
 }
 
@@ -102,8 +104,8 @@ func (c *Channels) Of(bytes unit.Bytes, ranks int) int {
 	return max(1, min(c.Count, int(bytes/(c.Bytes*unit.Bytes(ranks)))))
 }
 
-// Slows returns the rate that so many channels add to that of the link. A message takes longer than
-// with all channels, by its bytes at this rate. 0: no longer.
+// Slows returns the rate that determines the additional time with so many channels. A message takes
+// its bytes at this rate longer than with all channels. 0: no additional time.
 func (c *Channels) Slows(channels int) unit.Rate {
 	if c.Rate == 0 || channels >= c.Count || channels < 1 {
 		return 0
@@ -116,24 +118,24 @@ func (c *Channels) Slows(channels int) unit.Rate {
 // Blocks are the times of thread blocks that execute programs of other tools. For a time of 0,
 // frontend/timing has a default.
 type Blocks struct {
-	Copy   unit.Rate `conf:"copy_gbs" doc:"rate at which one thread block copies; 0: 20, a guess" min:"0GB/s"`
-	Reduce unit.Rate `conf:"reduce_gbs" doc:"rate at which one thread block adds, beside copying; 0: 100, a guess" min:"0GB/s"`
-	Issue  unit.Time `conf:"issue_ns" doc:"start of a step, with the barrier of the block; 0: 250, a guess"`
-	Slice  unit.Time `conf:"slice_ns" doc:"start of each slice of a message; 0: 50, a guess"`
-	Flag   unit.Time `conf:"flag_ns" doc:"from the end of a step until another block of the rank sees its flag; 0: 600, a guess"`
-	Fence  unit.Time `conf:"fence_ns" doc:"fence before such a flag, where a connection goes over a network; 0: 400, a guess"`
+	Copy   unit.Rate `conf:"copy_gbs" doc:"rate at which one thread block copies; 0 stands for 20 GB/s, a guess" min:"0GB/s"`
+	Reduce unit.Rate `conf:"reduce_gbs" doc:"rate at which one thread block reduces; its time adds to that of copying; 0 stands for 100 GB/s, a guess" min:"0GB/s"`
+	Issue  unit.Time `conf:"issue_ns" doc:"start of a step, with the barrier of the block; 0 stands for 250, a guess"`
+	Slice  unit.Time `conf:"slice_ns" doc:"start of each slice of a message; 0 stands for 50, a guess"`
+	Flag   unit.Time `conf:"flag_ns" doc:"from the end of a step until another block of the rank sees its flag; 0 stands for 600, a guess"`
+	Fence  unit.Time `conf:"fence_ns" doc:"fence before such a flag, where a connection goes over a network; 0 stands for 400, a guess"`
 }
 
-// Hops are latencies of a level of the network, by protocol.
+// Hops has the latencies of one level of the network, by protocol.
 type Hops struct {
 	LL     unit.Time `conf:"ll_ns" doc:"latency of a message of ll; 0: software.protocols.ll.latency_ns"`
 	LL128  unit.Time `conf:"ll128_ns" doc:"latency of a message of ll128; 0: software.protocols.ll128.latency_ns"`
 	Simple unit.Time `conf:"simple_ns" doc:"latency of a message of simple; 0: software.protocols.simple.latency_ns"`
 }
 
-// Latencies returns the times from the arrival of a message of that protocol until its receiver
-// sees it. They are listed by the outermost level of the network that the message has used. The
-// first is for a message that has used none. It is one number if the level makes no difference.
+// Latencies returns the times from the arrival of a message of a protocol until its receiver sees
+// it. Element 0 is for messages that use no level of the network. Element i is for messages whose
+// outermost level is i-1. There is one element if all are equal.
 func (t *Topology) Latencies(protocol string) []unit.Time {
 	usual := t.say.Software.Protocol(protocol).Latency
 	all := []unit.Time{usual}
@@ -175,7 +177,7 @@ func (s Software) Protocol(name string) Protocol {
 // Payload returns the number of data bytes in a million bytes on the links.
 func (p Protocol) Payload() int64 { return int64(math.Round(p.Efficiency * 1e6)) }
 
-// Rings are the machine's own defaults of settings in ccl.yaml, as large as its links need. A
+// Rings has the machine's own defaults for the slots of rings, large enough to fill its links. A
 // ccl.yaml of the user and --set take precedence over them. They take precedence over the built-in
 // ccl.yaml.
 type Rings struct {

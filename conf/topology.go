@@ -29,7 +29,7 @@ type machine struct {
 
 	Fabric Fabric `conf:"fabric" doc:"sizes of what travels on all links"`
 
-	Software Software `conf:"software" doc:"what programs add to what the hardware takes"`
+	Software Software `conf:"software" doc:"times that software adds to those of the hardware"`
 	Rings    Rings    `conf:"rings" doc:"the machine's own defaults of the rings in ccl.yaml"`
 
 	// Choices are no part of the machine, nor of its fingerprint, which they name.
@@ -97,7 +97,7 @@ func (t *Topology) CommEngine() CommEngine { return t.say.CommEngine }
 // Fabric returns the sizes of packets and buffers of the links.
 func (t *Topology) Fabric() Fabric { return t.say.Fabric }
 
-// Software returns what programs add to what the hardware takes.
+// Software returns the times that software adds to those of the hardware.
 func (t *Topology) Software() Software {
 	s := t.say.Software
 	s.Starts = s.Starts.clone()

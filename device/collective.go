@@ -323,7 +323,7 @@ func (c *Context) contributions(p *Plan, tensors []*Tensor) ([][]Shard, error) {
 		want := g[0].Region.Elems()
 		for r, s := range g {
 			if got := s.Region.Elems(); got != want {
-				return nil, fmt.Errorf("%w: rank %d (%s) brings %d elements, rank 0 brings %d", ErrShape, r,
+				return nil, fmt.Errorf("%w: rank %d (%s) contributes %d elements, but rank 0 contributes %d", ErrShape, r,
 					c.cfg.Machine.PEName(s.Rank), got, want)
 			}
 		}

@@ -108,7 +108,7 @@ func TestCollectivesAreRefused(t *testing.T) {
 			_, _ = c.InstallIPCQ("ring_allreduce", device.Install{World: 8})
 			_, err := c.Launch(ctx, "ring_allreduce", x)
 			return err
-		}, "rank 1 (sip0.cube0.pe1) brings 1 elements, rank 0 brings 2"},
+		}, "rank 1 (sip0.cube0.pe1) contributes 1 elements, but rank 0 contributes 2"},
 		{"tensors of different type", func(c *device.Context) error {
 			x, _ := c.Zeros(1, 8, dtype.F16, columns)
 			_ = c.SetDevice(1)

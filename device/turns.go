@@ -126,7 +126,7 @@ func (c *Call) capture(p *Performed, turns []*oplog.CapturedTurn) (missing []int
 		}
 		r := t.Turn.Rank
 		if ended[r] {
-			return nil, fmt.Errorf("%w: rank %d had two turns of number %d", ErrTurns, r, p.ID)
+			return nil, fmt.Errorf("%w: rank %d ended turn %d twice", ErrTurns, r, p.ID)
 		}
 		ended[r], g.Inputs[r], g.Outputs[r], g.Provs[r], g.Wrote[r] = true, t.In, t.Out, t.Prov, t.Wrote
 	}

@@ -162,7 +162,7 @@ func TestTurnsThatDoNotFit(t *testing.T) {
 		{"another label", func(t *tl.Turn) *tl.Turn { t.Label = 5; return t }, nil, "has label 5, the collective 82"},
 		{"another world", func(t *tl.Turn) *tl.Turn { t.World = 3; return t }, nil, "a turn of rank 2 of 3, in a collective of 4"},
 		{"a rank beyond", func(t *tl.Turn) *tl.Turn { t.Rank = 4; return t }, nil, "a turn of rank 4 of 4"},
-		{"the rank of another", func(t *tl.Turn) *tl.Turn { t.Rank, t.Label = 1, 81; return t }, nil, "rank 1 had two turns of number 8"},
+		{"the rank of another", func(t *tl.Turn) *tl.Turn { t.Rank, t.Label = 1, 81; return t }, nil, "rank 1 ended turn 8 twice"},
 		{"less input", func(t *tl.Turn) *tl.Turn {
 			t.In = []tl.Ref{t.In[0].Slice(0, 2)}
 			t.Out = t.In

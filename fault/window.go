@@ -36,7 +36,7 @@ func (e *NotMember) Error() string {
 	return fmt.Sprintf("%v: this PE is not a member of team %s, which has %d members: only members can use its windows", e.Place, e.Team, e.Size)
 }
 
-// Released is the use of a window that was freed.
+// Released is an access to a window after it was freed.
 type Released struct {
 	Place
 	Window string

@@ -52,7 +52,7 @@ func bytesPerPE(counts ...int) *work {
 				return nil, err
 			}
 			if most.sum() == 0 {
-				return nil, fmt.Errorf("bytes-per-pe: the launch on %d PEs ended before it could be looked at", pes)
+				return nil, fmt.Errorf("bytes-per-pe: the launch on %d PEs ended before its memory was measured", pes)
 			}
 			each := func(now, before int64) float64 { return float64(max(0, now-before)) / float64(pes) }
 			return []float64{each(most.stacks, base.stacks), each(most.rings, base.rings), each(most.others, base.others)}, nil

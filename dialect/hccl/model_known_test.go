@@ -79,7 +79,7 @@ func TestModelKnowsTheDocuments(t *testing.T) {
 		},
 		{
 			name: "a refused Prepare has no handle", ranks: 2, ends: true,
-			steps: [][]step{{step{act: actPrepare, op: hccl.OpAllReduce, count: 4, spoil: noRepeat}, reduce(1, true),
+			steps: [][]step{{step{act: actPrepare, op: hccl.OpAllReduce, count: 4, badArg: noRepeat}, reduce(1, true),
 				call(actWait, -1), call(actWait, 0), end}},
 			want:   []int{-1, 0, -1, 0, 0},
 			broken: []hccl.Rule{hccl.RepeatZero, hccl.BadHandle},
@@ -135,7 +135,7 @@ func TestModelKnowsTheDocuments(t *testing.T) {
 			for len(p.steps) < tt.ranks {
 				p.steps = append(p.steps, tt.steps[0])
 			}
-			want := foresee(p)
+			want := predict(p)
 			var answers []int
 			for _, a := range want.answers[0] {
 				answers = append(answers, a.low)

@@ -190,7 +190,7 @@ func (w *writer) call(g int) {
 		w.iterate(g, handle)
 	case n < 19 || w.ending != open:
 		w.add(step{act: actPrepare, group: g, op: hccl.OpAllReduce, count: 1, repeat: 1,
-			spoil: spoil(t.between(1, int(spoils)-1, "spoil"))})
+			badArg: badArg(t.between(1, int(badArgs)-1, "badArg"))})
 	default:
 		w.add(step{act: actFinalize, group: g})
 	}

@@ -215,7 +215,7 @@ func (s step) prepare(k *hccl.Kernel, h *hccl.Hccl, p *program) hccl.Handle {
 	if s.now {
 		release = hccl.CommitNow
 	}
-	switch s.spoil {
+	switch s.badArg {
 	case noRepeat:
 		repeat = 0
 	case nullBuffer:
@@ -296,7 +296,7 @@ func received(p *program, tasks []step, sent []float64) ([]float64, error) {
 }
 
 // compare returns the differences between a program's results and the model's.
-func compare(p *program, want foreseen, got *performed, w caseSetup) error {
+func compare(p *program, want outcome, got *performed, w caseSetup) error {
 	dead, hangs := errors.AsType[*fault.Deadlock](got.err)
 	misuse, misused := errors.AsType[*hccl.Misuse](got.err)
 	switch {
@@ -371,7 +371,7 @@ func TestCallsAreAsTheModelSays(t *testing.T) {
 		p, w := drawProgram(c), pick(c, "cores", layouts)
 		w.timed, w.seed = c.between(0, 4, "timed") == 4, uint64(c.between(0, 9, "seed"))
 		w.mesh, w.buffer = c.between(0, 1, "mesh") == 1, pick(c, "buffer", []unit.Bytes{64, 256, hccl.DefaultBuffer})
-		want := foresee(p)
+		want := predict(p)
 		if p.stepped && !want.ends {
 			return
 		}

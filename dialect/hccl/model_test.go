@@ -7,11 +7,11 @@ import (
 )
 
 // The model of the task API: what each call returns, which rule it breaks, and whether a
-// program ends. It knows the rules and nothing of how the package keeps them: no
-// memory, no time, no engine but a list of turns. What it says does not depend on the order
-// in which ranks go, since nothing that a rank waits for is ever taken back.
+// program ends. It has the rules only: no memory, no time, and a list
+// of turns in place of an engine. Its result does not depend on the order in which ranks execute,
+// since a condition for which a rank waits stays true.
 
-// act is what a step of a program does.
+// act is the call of a step of a program.
 type act uint8
 
 const (
@@ -24,11 +24,11 @@ const (
 	actFinalize
 )
 
-// spoil is what is wrong with a Prepare.
-type spoil uint8
+// badArg is the invalid argument of a Prepare call.
+type badArg uint8
 
 const (
-	fine spoil = iota
+	fine badArg = iota
 	noRepeat
 	nullBuffer
 	badType
@@ -36,27 +36,27 @@ const (
 	badOp
 	noCount
 	noTiling
-	spoils
+	badArgs
 )
 
-// breaks returns the rule that it breaks.
-func (s spoil) breaks() hccl.Rule {
-	return [spoils]hccl.Rule{
+// violates returns the rule that the argument violates.
+func (m badArg) violates() hccl.Rule {
+	return [badArgs]hccl.Rule{
 		"", hccl.RepeatZero, hccl.NullBuffer, hccl.BadDataType, hccl.NotReducible, hccl.BadOp, hccl.BadCount, hccl.NoTiling,
-	}[s]
+	}[m]
 }
 
 // step is one call on the object of a group.
 type step struct {
 	act    act
 	group  int
-	handle int // of Commit, Wait, Query, Iterate; in the other group, of InterHcclGroupSync
+	handle int // argument of Commit, Wait, Query and Iterate; for InterHcclGroupSync, a handle of the other group
 	side   hccl.Side
 
 	op            hccl.OpType
 	count, repeat int
 	now           bool // commits all turns
-	spoil         spoil
+	badArg        badArg
 	region        int // of the buffers
 }
 
@@ -64,7 +64,7 @@ func (s step) String() string {
 	name := [...]string{"prepare", "groupsync", "commit", "wait", "query", "iterate", "finalize"}[s.act]
 	switch s.act {
 	case actPrepare:
-		return fmt.Sprintf("%s:%v(%d×%d now=%v spoil=%d)@%d", name, s.op, s.count, s.repeat, s.now, s.spoil, s.group)
+		return fmt.Sprintf("%s:%v(%d×%d now=%v badArg=%d)@%d", name, s.op, s.count, s.repeat, s.now, s.badArg, s.group)
 	case actIterate:
 		return fmt.Sprintf("%s(%d side=%d)@%d", name, s.handle, s.side, s.group)
 	}
@@ -76,7 +76,7 @@ type program struct {
 	ranks    int
 	groups   [][]int  // members, ascending
 	stepped  bool     // some tasks go in steps
-	stepSize []int    // by group: of its AlltoAllV; 0: there is none, and AlltoAll
+	stepSize []int    // by group: of AlltoAllV; 0: the group uses AlltoAll instead
 	bare     []bool   // by rank: its objects are not initialised
 	steps    [][]step // by rank
 }
@@ -91,35 +91,35 @@ func (p *program) member(group, device int) int {
 	return -1
 }
 
-// answer holds what a call returns: one of a range. On a core that does not post, and may be
-// slower than the one that does, the range has another end.
+// answer is the range of values that a call may return: low to high on the posting core. On other
+// cores, which may run later, it is low to slower.
 type answer struct{ low, high, slower int }
 
 func one(n int) answer { return answer{n, n, n} }
 
-// foreseen holds what a program comes to.
-type foreseen struct {
+// outcome is the expected outcome of a program.
+type outcome struct {
 	answers [][]answer    // by device: of the calls that return
-	broken  [][]hccl.Rule // by device: in the order of calls, of those that do not return, too
+	broken  [][]hccl.Rule // by device: violated rules in the order of calls, also of those that do not return
 	tasks   []step        // that are collectives
-	units   int           // of these that end on all ranks
+	units   int           // of these tasks, the units that end on all ranks
 	ends    bool          // all calls return and all tasks end
 }
 
-// modelTask is a task on one rank. Each Commit lets go a unit: a turn, or some steps of one.
+// modelTask is a task on one rank. Each Commit starts a unit: a turn, or some of its steps.
 type modelTask struct {
 	step             step
 	turns, per       int          // units of a turn
 	committed, ended int          // units
 	waited           int          // turns
-	iterated         int          // units, given to either side
+	iterated         int          // units that Iterate has returned for a side
 	received         int          // units that Iterate has waited for
 	other            *modelObject // of InterHcclGroupSync
 }
 
 func (t *modelTask) units() int { return t.turns * t.per }
 
-// modelObject holds what a rank has of a group.
+// modelObject is the object of a rank for a group.
 type modelObject struct {
 	me, world, size   int // its rank, and the step size of its AlltoAllV
 	usable, finalized bool
@@ -137,8 +137,8 @@ func (o *modelObject) current() (*modelTask, int) {
 	return nil, len(o.tasks)
 }
 
-// past reports whether unit u of a handle has ended or can begin.
-func (o *modelObject) past(handle, u int) bool {
+// reached reports whether this rank has reached unit u of a handle: it has ended or can begin.
+func (o *modelObject) reached(handle, u int) bool {
 	t, at := o.current()
 	switch {
 	case t == nil || at != handle:
@@ -154,11 +154,11 @@ type model struct {
 	objects [][]*modelObject // by group and device; nil: no member
 	at      []int            // next step, by device
 	entered []bool           // by device: the next step has been entered and blocks
-	out     foreseen
+	out     outcome
 }
 
-// foresee runs the model.
-func foresee(p *program) foreseen {
+// predict runs the model.
+func predict(p *program) outcome {
 	m := &model{p: p, at: make([]int, p.ranks), entered: make([]bool, p.ranks)}
 	m.out.answers, m.out.broken = make([][]answer, p.ranks), make([][]hccl.Rule, p.ranks)
 	for g := range p.groups {
@@ -170,7 +170,7 @@ func foresee(p *program) foreseen {
 		}
 		m.objects = append(m.objects, objects)
 	}
-	for m.calls() || m.units() {
+	for m.calls() || m.endUnits() {
 	}
 	m.out.ends = true
 	for d := range p.ranks {
@@ -212,9 +212,9 @@ func (m *model) calls() bool {
 	return moved
 }
 
-// units lets every unit end that can: when all ranks of the group have come to it. One of some
-// steps may end earlier.
-func (m *model) units() bool {
+// endUnits ends each unit that all ranks of the group have reached. A unit of some steps of a turn
+// may end earlier.
+func (m *model) endUnits() bool {
 	moved := false
 	for _, objects := range m.objects {
 		for _, o := range objects {
@@ -231,7 +231,7 @@ func (m *model) units() bool {
 				all = i < len(t.other.tasks) && t.other.tasks[i].ended == t.other.tasks[i].units()
 			} else {
 				for _, peer := range objects {
-					all = all && (peer == nil || peer.past(handle, t.ended))
+					all = all && (peer == nil || peer.reached(handle, t.ended))
 				}
 			}
 			if all {
@@ -243,7 +243,7 @@ func (m *model) units() bool {
 	return moved
 }
 
-// breaks notes a rule that a call breaks, which returns n.
+// breaks records a rule that a call violates; the call returns n.
 func (m *model) breaks(d, n int, r hccl.Rule) (answer, bool) {
 	m.out.broken[d] = append(m.out.broken[d], r)
 	return one(n), true
@@ -254,7 +254,7 @@ func (m *model) call(d int, s step) (a answer, returns bool) {
 	o := m.objects[s.group][d]
 	failed := -1
 	if s.act == actCommit || s.act == actFinalize || s.act == actIterate {
-		failed = 0 // Iterate gives no rank, the others return nothing
+		failed = 0 // Iterate returns 0 ranks; Commit and Finalize have no result
 	}
 	switch {
 	case !o.usable:
@@ -291,8 +291,8 @@ func (m *model) call(d int, s step) (a answer, returns bool) {
 
 func (m *model) prepare(d int, o *modelObject, s step) (answer, bool) {
 	switch {
-	case s.spoil != fine:
-		return m.breaks(d, -1, s.spoil.breaks())
+	case s.badArg != fine:
+		return m.breaks(d, -1, s.badArg.violates())
 	case len(o.tasks) == hccl.MaxTasks:
 		return m.breaks(d, -1, hccl.TooManyPrepares)
 	}
@@ -388,7 +388,7 @@ func (m *model) iterate(d int, o *modelObject, t *modelTask, s step) (answer, bo
 	return one(listed(ranks)), side == hccl.Destinations || t.ended >= t.iterated
 }
 
-// listed returns a list of ranks as a number.
+// listed encodes a list of ranks as a decimal number, with digit rank+1 for each.
 func listed(ranks []int) int {
 	n := 0
 	for _, r := range ranks {

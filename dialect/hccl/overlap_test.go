@@ -11,10 +11,11 @@ import (
 	"kernbench/unit"
 )
 
-// times is when a core of rank 0 has come to each of its marks.
+// times holds the time at which a core of rank 0 reached each mark.
 type times []unit.Time
 
-// timeline runs a kernel on four devices with a clock, and a task of the given turns.
+// timeline simulates a kernel on four devices, which has one AllReduce task with some turns. It
+// returns the marks and the duration.
 func timeline(t *testing.T, m runMode, turns int,
 	body func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func())) (times, unit.Time) {
 	t.Helper()
@@ -36,15 +37,15 @@ func timeline(t *testing.T, m runMode, turns int,
 	return at, out.Launched.Result.Duration()
 }
 
-// computes is so many elements of arithmetic, one after the other: nothing but the vector unit
-// of the PE.
+// computes performs one vector instruction over some elements and waits for it. It uses only the
+// vector unit of the PE.
 func computes(k *hccl.Kernel, elems int) {
 	k.Full(tl.Dims(elems), dtype.F32, 1)
 	k.PipeBarrier()
 }
 
-// Arithmetic beside a task costs nothing until it takes longer than the task; one after the
-// other they take the sum.
+// Arithmetic in parallel with a task adds no time as long as it is shorter than the task. In
+// sequence their times add up.
 func TestOverlapIsExact(t *testing.T) {
 	spec := pe.FromConfig(topology(t))
 	alone, end := timeline(t, runMode{}, 1, func(k *hccl.Kernel, h *hccl.Hccl, id hccl.Handle, mark func()) {
@@ -58,12 +59,12 @@ func TestOverlapIsExact(t *testing.T) {
 		h.Commit(id)
 		computes(k, 200_000)
 		mark()
-		h.Wait(id) // of what has ended
+		h.Wait(id) // the task has ended already
 		mark()
 	})
 	look := there[1] - there[0]
 	if most := spec.Math.Time(200_000); task >= most || task <= spec.Math.Time(6400) {
-		t.Fatalf("the task takes %v: the arithmetic is to be shorter and longer", task)
+		t.Fatalf("the task takes %v, want more than the shortest arithmetic and less than the longest, %v", task, most)
 	}
 	for _, elems := range []int{64, 6400, 64_000, 200_000} {
 		// An instruction, the arithmetic, and the barrier, which is issued meanwhile.
@@ -80,7 +81,7 @@ func TestOverlapIsExact(t *testing.T) {
 			t.Errorf("%d elements take %v, not %v", elems, got, compute)
 		}
 		if got, want := beside[2]-beside[0], max(task, compute+look); got != want {
-			t.Errorf("%d elements beside the task: %v, not %v: the task takes %v, the arithmetic %v, a look at what has ended %v",
+			t.Errorf("%d elements beside the task: %v, not %v: the task takes %v, the arithmetic %v, a Wait for an ended task %v",
 				elems, got, want, task, compute, look)
 		}
 		if want := end + max(task, compute+look) - task; besideEnd != want {
@@ -97,8 +98,8 @@ func TestOverlapIsExact(t *testing.T) {
 	}
 }
 
-// A kernel that computes each part before it commits the part waits for nothing meanwhile. When a
-// part takes longer than a turn, only the last turn shows.
+// A kernel that computes a part and then commits it does not wait for earlier turns. If a part
+// takes longer than a turn, only the last turn adds to the total time.
 func TestTurnsOverlap(t *testing.T) {
 	const turns, elems = 4, 200_000
 	spec := pe.FromConfig(topology(t))
@@ -125,7 +126,7 @@ func TestTurnsOverlap(t *testing.T) {
 		}
 	}
 	if last[false] != last[true] || last[true] == 0 {
-		t.Errorf("the last turn takes %v behind one that has just ended, and %v behind one that has long ended", last[false], last[true])
+		t.Errorf("the last turn takes %v after a turn that has just ended, and %v after one that ended long before: want equal times, not 0", last[false], last[true])
 	}
 }
 

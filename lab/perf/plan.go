@@ -82,7 +82,7 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	}
 	for _, v := range s.Vary {
 		if slices.ContainsFunc(p.sweep.Varied, func(other sweep.Variation) bool { return other.Key == v.Key }) {
-			return nil, fmt.Errorf("key %s is varied twice: its values belong into one list", v.Key)
+			return nil, fmt.Errorf("key %s is varied twice: give all its values in one list", v.Key)
 		}
 		p.sweep.Varied = append(p.sweep.Varied, v)
 	}

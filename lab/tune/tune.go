@@ -138,7 +138,7 @@ func (s *Spec) check() error {
 				v.Key)
 		}
 		if seen[v.Key] {
-			return fmt.Errorf("key %s is varied twice: its values belong into one list", v.Key)
+			return fmt.Errorf("key %s is varied twice: give all its values in one list", v.Key)
 		}
 		seen[v.Key] = true
 	}

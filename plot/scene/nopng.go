@@ -7,7 +7,7 @@ import "errors"
 // pngMissing is the error for a PNG in this build.
 var pngMissing = errors.New("kernbench was built with the tag nopng, without PNG: .svg or .html is expected")
 
-// canvas would paint a PNG.
+// canvas stands in for the painter of PNG, which this build lacks.
 type canvas interface{}
 
 func (Path) paint(canvas)   {}
@@ -15,7 +15,7 @@ func (Rect) paint(canvas)   {}
 func (Circle) paint(canvas) {}
 func (Text) paint(canvas)   {}
 
-// fontFace returns no style: programs use fonts of their own.
+// fontFace returns no style: without PNG an SVG embeds no font, and the viewer chooses one.
 func fontFace(*Picture) string { return "" }
 
 func encodePNG(*Picture) ([]byte, error) { return nil, pngMissing }

@@ -7,8 +7,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestReleases holds the room that buffers get back against a plain list, with up to tens of
-// releases ahead.
+// TestReleases compares the free space of buffers with a plain list, with up to tens of pending
+// releases for each buffer.
 func TestReleases(t *testing.T) {
 	const buffers, room = 3, 1000
 	all, p := [buffers]Buffer{}, &Pool{}
@@ -73,6 +73,6 @@ func TestReleases(t *testing.T) {
 		t.Errorf("at most %d releases were ahead", longest)
 	}
 	if len(p.list) > buffers*longest+1 {
-		t.Errorf("%d releases are kept, of at most %d", len(p.list), buffers*longest)
+		t.Errorf("the pool keeps %d releases, want at most %d", len(p.list), buffers*longest+1)
 	}
 }

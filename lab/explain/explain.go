@@ -69,6 +69,7 @@ type Report struct {
 
 	machine *machine.Machine
 	job     *run.Job
+	crowded bool       // see trialLog
 	buffer  unit.Bytes // of links
 	detail  *Detail
 	message int64 // bytes of those of the ring whose credits are waited for; 0: none
@@ -97,7 +98,7 @@ func explain(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 	if s.Run.Schedule != 0 || s.Run.Schedules != 0 {
 		return nil, nil, errors.New("explain: delays of a random schedule cannot be explained: leave random schedules out")
 	}
-	x := &explaining{log: cause.NewForgetful(1 << 20)}
+	x := &explaining{log: forgetful()}
 	if s.Detail {
 		x.log = cause.New()
 	}
@@ -119,6 +120,9 @@ func explain(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 	return r, res, err
 }
 
+// forgetful makes a log that keeps only what can be on the critical path.
+func forgetful() *cause.Log { return cause.NewForgetful(1 << 20) }
+
 // Time returns the simulated time of the run with that of its launches.
 func (r *Report) Time() unit.Time { return r.SimulatedTime + r.Launch }
 
@@ -130,6 +134,7 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 		Rank: s.Rank, Points: x.log.Points(), MadeBy: res.MadeBy, Notes: []string{}, Story: []Wait{},
 	}
 	r.From, r.Until = s.From, s.Until
+	r.crowded = x.log.Most() >= crowdedFrom
 	job := *x.job
 	for _, of := range []*run.Spec{&r.Spec, &job.Spec} { // what is of this run, and not of what is tried beside it
 		of.TraceFile, of.CriticalPath, of.Events, of.Causes = "", nil, nil, nil

@@ -120,8 +120,9 @@ func (r *Report) bottleneck() string {
 // try simulates a change.
 func (r *Report) try(ctx context.Context, c *Change) {
 	no := false
-	c.spec.Race, c.spec.Causes, c.spec.Progress = &no, nil, nil
+	c.spec.Race, c.spec.Causes, c.spec.Progress = &no, r.trialLog(), nil
 	res, err := run.Run(ctx, c.spec)
+	c.spec.Causes = nil
 	if err != nil {
 		c.Error = err.Error()
 		return
@@ -142,6 +143,19 @@ func (r *Report) try(ctx context.Context, c *Change) {
 		}
 	}
 	c.Anomaly = c.Saved > c.Blame
+}
+
+// crowdedFrom is how many causes at once tell a run with too many messages under way at once to be
+// replayed within 1 GiB.
+const crowdedFrom = 1 << 22
+
+// trialLog returns the log for a run whose causes nobody asks for. It is nil unless replaying would
+// take much memory: a run with a log is simulated by events, which is slower.
+func (r *Report) trialLog() *cause.Log {
+	if r.crowded {
+		return forgetful()
+	}
+	return nil
 }
 
 // bySet is a change of the configuration.

@@ -30,6 +30,9 @@ func NewForgetful(every int) *Log {
 // Due reports whether Forget should be called.
 func (l *Log) Due() bool { return l.every > 0 && l.written >= l.due }
 
+// Most returns how many points the log has had space for at once.
+func (l *Log) Most() int { return int(l.used) - 1 }
+
 // Keep marks the points and paths that Forget keeps.
 type Keep struct {
 	log           *Log

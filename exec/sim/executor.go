@@ -189,7 +189,8 @@ func (e *Executor) perform(ctx context.Context, x *run) (*launch.Result, error) 
 	if e.broken = err; err != nil {
 		return nil, err
 	}
-	return &x.result, nil
+	result := x.result // a pointer into the run would keep all of it
+	return &result, nil
 }
 
 // path is a path between two nodes. That of a read request leaves out the far memory's port.

@@ -35,3 +35,15 @@ func TestChangesOfCrowdedRuns(t *testing.T) {
 		}
 	}
 }
+
+// When a run has been explained, nothing keeps its log of causes: what is tried next may need the
+// memory.
+func TestLogIsGivenBack(t *testing.T) {
+	r, res, err := Run(context.Background(), Spec{Run: run.Spec{Algorithm: "direct_allreduce", Ranks: 8, NElem: 256}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Spec.Causes != nil || r.Spec.Causes != nil || r.job.Spec.Causes != nil {
+		t.Error("the log of causes is kept")
+	}
+}

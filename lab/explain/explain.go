@@ -117,6 +117,7 @@ func explain(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 		return nil, res, err
 	}
 	r, err := x.report(&s, res)
+	res.Spec.Causes = nil // the log can take hundreds of MiB
 	return r, res, err
 }
 

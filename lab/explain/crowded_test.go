@@ -7,8 +7,8 @@ import (
 	"kernbench/lab/run"
 )
 
-// A change of a run with many messages under way is simulated with a log of causes. Its time is that
-// without one.
+// A change of a run with many messages under way is simulated with a log of causes. Its time is
+// that without one.
 func TestChangesOfCrowdedRuns(t *testing.T) {
 	r, _, err := Run(context.Background(), Spec{Run: run.Spec{Algorithm: "direct_allreduce", Ranks: 8, NElem: 256}})
 	if err != nil {

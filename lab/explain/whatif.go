@@ -149,7 +149,7 @@ func (r *Report) try(ctx context.Context, c *Change) {
 // replayed within 1 GiB.
 const crowdedFrom = 1 << 22
 
-// trialLog returns the log for a run whose causes nobody asks for. It is nil unless replaying would
+// trialLog returns the log for a run that is not to be explained. It is nil unless replaying would
 // take much memory: a run with a log is simulated by events, which is slower.
 func (r *Report) trialLog() *cause.Log {
 	if r.crowded {

@@ -29,8 +29,8 @@ func pairs(c *tl.Context, a tl.Args) {
 
 // end
 
-// guide: override whole skip makes a ring that leaves out every other rank. It has no opposite
-// direction.
+// guide: override whole
+// skip makes a ring that leaves out every other rank. It has no opposite direction.
 func skip(rank, world int, m map[tl.Dir]int) map[tl.Dir]int {
 	return map[tl.Dir]int{tl.East: (rank + 2) % world}
 }

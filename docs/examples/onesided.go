@@ -135,8 +135,8 @@ func tooEarly(c *tl.Context, a tl.Args) {
 // end
 
 // guide: rounds
-// rounds sums in a ring, in two buffers that take turns. The word only grows, so that one
-// wait per round is enough and nothing has to be reset.
+// rounds sums in a ring, with two alternating buffers. The words only grow, so that nothing
+// has to be reset.
 func rounds(c *tl.Context, a tl.Args) {
 	w := a.Window(0)
 	data, notified := c.Data(w, "two.data"), c.Signals(w, "two.notified")

@@ -84,7 +84,7 @@ func eachAllReduce(t *testing.T, f func(t *testing.T, i, world int, g topology.G
 	}
 }
 
-// What crosses is what the published cost says, whether or not the elements divide.
+// What crosses is what the published cost states, whether or not the elements divide.
 func TestAllReduceTraffic(t *testing.T) {
 	eachAllReduce(t, func(t *testing.T, i, world int, g topology.Grid) {
 		tt := allReduces[i]

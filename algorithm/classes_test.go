@@ -200,7 +200,7 @@ func same(in, want *tl.Instr) bool {
 		w.BOff = 0
 	}
 	if in.Piece > 0 && w.Piece > 0 {
-		w.Piece = in.Piece // only the first one is told from the others
+		w.Piece = in.Piece // only the first one is distinguished from the others
 	}
 	w.Pieces = max(1, w.Pieces)
 	return *in == w

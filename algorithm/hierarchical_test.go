@@ -17,7 +17,7 @@ import (
 	"kernbench/tl"
 )
 
-// levels are shapes of a world: PEs per cube, what a launch says of its levels, and what comes
+// levels are shapes of a world: PEs per cube, what a launch states of its levels, and what comes
 // of it.
 var levels = []struct {
 	world, perCube int

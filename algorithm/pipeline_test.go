@@ -32,7 +32,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// Pieces are as long as is asked for, or as the formula says with what is known of the machine.
+// Pieces are as long as is asked for, or as the formula states with what is known of the machine.
 func TestChoiceOfPieces(t *testing.T) {
 	for _, tt := range []struct {
 		world, n       int

@@ -43,7 +43,7 @@ func (x *again) call(k int) collective.Call {
 // root stays for three calls: for two on one window, and for two right after each other.
 func (x *again) root(k int) int { return k / 3 % x.world }
 
-// blocks says where the blocks lie of which n elements consist that call k brings, or leaves.
+// blocks returns the places of the blocks of the n elements that call k reads, or writes.
 func (x *again) blocks(k, n int, several bool) []mem.Chunk {
 	if !several {
 		return []mem.Chunk{{Lo: 0, N: n}}
@@ -171,7 +171,7 @@ func at(blocks []mem.Chunk, i int) int {
 // value is element i of what a rank brings to call k.
 func value(k, rank, i int) int { return 1000*k + 100*rank + i%100 + i/100*7 }
 
-// run makes the calls in a schedule, and says what is wrong: a value, or a hazard.
+// run makes the calls in a schedule, and returns what is wrong: a value, or a hazard.
 func (x *again) run(t *testing.T, seed uint64) error {
 	t.Helper()
 	one, all := x.layouts(t)

@@ -24,7 +24,7 @@ type scene struct {
 	chunk, latency int64
 	place          place
 	w              int                // of a grid
-	levels, wired  []int              // that the kernel is told, and that its rings have; wired nil: the same
+	levels, wired  []int              // that the kernel is given, and that its rings have; wired nil: the same
 	south          func(rank int) int // what changes the columns of a grid, and back
 	north          func(rank int) int
 }

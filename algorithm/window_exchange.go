@@ -33,7 +33,7 @@ type exchange struct {
 	perServer     int // ranks
 	data          tl.Sym
 	slot          int       // elements
-	ready, credit tl.Signal // word p is told by rank p
+	ready, credit tl.Signal // word p is set by rank p
 	sent, taken   []int     // chunks by peer, from the first of the window on
 }
 

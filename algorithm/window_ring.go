@@ -55,7 +55,7 @@ func ofSlots(c *tl.Context, a tl.Args) *ring {
 	return r
 }
 
-// round begins a round: the words that are told in it, and what they come to. A ring has a row for
+// round begins a round: the words that are set in it, and what they come to. A ring has a row for
 // each of its rounds, if the window has such a layout. Otherwise it has one row, whose words count
 // rounds over this call and earlier ones.
 func (r *ring) round() (row tl.Signal, use int) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Reference holds the values that a reduction should give for some elements of one part.
-// Floats come as float64 with an error that is small beside any rounding of the element
+// Floats come as float64 with an error that is small compared with any rounding of the element
 // type; integers come exactly, wrapped to the type. A Reference may be used again and
 // then allocates nothing.
 type Reference struct {
@@ -65,7 +65,7 @@ func (ref *Reference) Slice(lo, n int) Reference {
 	return s
 }
 
-// Error bounds how far Value of element i is from the exact result. It is small beside
+// Error bounds how far Value of element i is from the exact result. It is small compared with
 // the rounding of the element type.
 func (ref *Reference) Error(i int) float64 {
 	e := ref.ulps * math.Abs(ref.Value[i])

@@ -155,7 +155,7 @@ func TestOwnSystemOnly(t *testing.T) {
 	}
 }
 
-// A name may have 128 bytes, as the schema says.
+// A name may have 128 bytes, as the schema states.
 func TestLongNames(t *testing.T) {
 	for length, refused := range map[int]bool{128: false, 129: true} {
 		_, err := LoadCCL(nil, []string{"defaults.algorithm=" + strings.Repeat("a", length)})

@@ -7,7 +7,7 @@ import (
 	"kernbench/unit"
 )
 
-// This file has the queues that were measured beside Queue and are not used.
+// This file has the queues that were measured against Queue and are not used.
 
 type queue interface {
 	Post(Event)

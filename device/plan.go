@@ -32,7 +32,7 @@ type Plan struct {
 	Topology *topology.Topology
 	Wiring   []tl.Wiring // by rank
 	Ring     tl.Ring
-	Start    unit.Time // of a collective, in software: beside its simulated time
+	Start    unit.Time // of a collective, in software: in addition to its simulated time
 
 	LatencyBytes int64 // for pipelines: see tl.Args; 0: the algorithm is none
 	ScratchBytes int64 // of a PE, for the length of their pieces

@@ -10,7 +10,7 @@ import (
 // ErrPolicy is wrapped by every error about a DPPolicy.
 var ErrPolicy = errors.New("placement policy")
 
-// Placement says how one level of the machine divides a matrix.
+// Placement is how one level of the machine divides a matrix.
 type Placement uint8
 
 // The placements. With ColumnWise each member gets some of the columns, with RowWise some of the

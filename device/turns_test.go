@@ -21,7 +21,7 @@ import (
 	"kernbench/tl"
 )
 
-// sums is two all-reduces beside each other on four PEs, by programs of a grid: program i has
+// sums is two all-reduces in parallel on four PEs, by programs of a grid: program i has
 // elements [i*n, i*n+n) of each PE's shard.
 type sums struct {
 	c    *device.Context

@@ -29,7 +29,7 @@ func TestReduceAxis(t *testing.T) {
 		{"max of nothing", Max, F32, nil, 1, 0, 1, []float64{-inf}},
 		{"min of no integers", Min, I8, nil, 1, 0, 1, []float64{127}},
 		{"max of no integers", Max, I8, nil, 1, 0, 1, []float64{-128}},
-		// In f16 each of these would be lost beside 2048; float32 keeps them.
+		// In f16 each of these would be lost when added to 2048; float32 keeps them.
 		{"wide sums", Add, F16, []float64{2048, 1, 1, 1, 1}, 1, 5, 1, []float64{2052}},
 	}
 	for _, test := range tests {

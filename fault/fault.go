@@ -1,5 +1,5 @@
 // Package fault holds the typed errors that executors return for mistakes of a kernel. Each
-// has its place (rank, PE, operation, source line, simulated time) and says what would be
+// has its place (rank, PE, operation, source line, simulated time) and states what would be
 // right.
 //
 // It may import unit only. Start at Place; deadlocks are in deadlock.go.

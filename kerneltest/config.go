@@ -18,7 +18,7 @@ import (
 const None = "none"
 
 // Config describes runs of one kernel on a few ranks. Zero fields take the values named
-// beside them.
+// next to them.
 type Config struct {
 	// Collective is what the kernel performs, by name in package collective. Run judges values
 	// and provenance by it, and needs it. With None it compares the outputs of all schedules.

@@ -9,7 +9,7 @@ type point struct{ x, y int }
 // w × h routers. It also has the number of each node and link within its cube.
 //
 // All routers of the grid are there. On a real cube the HBM stack replaces those in the middle.
-// Here they represent the wires that pass beside it, so that every row and column is straight and
+// Here they represent the wires that pass next to it, so that every row and column is straight and
 // XY routing needs no detour.
 type layout struct {
 	w, h, pes int
@@ -54,7 +54,7 @@ func newLayout(c conf.Cube, connections int) layout {
 }
 
 // placePEs puts the first PE of each corner on the corner's router. The others are on the routers
-// beside it, along the row towards the middle and then along the next row. A full quarter starts
+// next to it, along the row towards the middle and then along the next row. A full quarter starts
 // again at the corner.
 func (l *layout) placePEs(p conf.PELayout) {
 	halfW, halfH := (l.w+1)/2, (l.h+1)/2

@@ -32,7 +32,7 @@ type Joint struct {
 	name     string
 }
 
-// Multimem returns the switches that join some PEs, at least two. The error says what is missing.
+// Multimem returns the switches that join some PEs, at least two. The error states what is missing.
 func (m *Machine) Multimem(pes []int32) (*Multimem, error) {
 	if len(pes) < 2 {
 		return nil, fmt.Errorf("a group of %s has no switch between them", unit.Count(len(pes), "PE"))
@@ -305,8 +305,8 @@ func (x *Multimem) Reduces(typ string) error {
 	return nil
 }
 
-// CanMultimem says what some PEs lack for loads that a switch combines and stores that it copies,
-// or nil.
+// CanMultimem returns what some PEs lack for loads that a switch combines and stores that it
+// copies, or nil.
 func (m *Machine) CanMultimem(pes []int32) error {
 	x, err := m.Multimem(pes)
 	if err == nil {

@@ -225,7 +225,7 @@ func TestLeading(t *testing.T) {
 	}
 }
 
-// TestStyles: no two curves that are told apart look alike, nor do their colours to colour-blind
+// TestStyles: no two curves that are distinguished look alike, nor do their colours to colour-blind
 // readers (Machado, Oliveira and Fernandes 2009).
 func TestStyles(t *testing.T) {
 	seen := map[string]bool{}

@@ -23,7 +23,7 @@ func timesAndErrors(times, errors []plot.Curve) *plot.Figure {
 	}
 }
 
-// CalibrationFigure draws simulated beside measured times. Errors are grouped by whether the fit
+// CalibrationFigure draws simulated next to measured times. Errors are grouped by whether the fit
 // used the size.
 func CalibrationFigure(c *calibrate.Calibration) *plot.Figure {
 	var times, errors curves
@@ -41,7 +41,7 @@ func CalibrationFigure(c *calibrate.Calibration) *plot.Figure {
 	return f
 }
 
-// ScoreFigure draws the times of a machine as it is beside those of tables, and the errors. Where
+// ScoreFigure draws the times of a machine and those of tables, and the errors. Where
 // NCCL has a model of the machine, its times and errors are drawn too.
 func ScoreFigure(s *calibrate.Score) *plot.Figure {
 	var times, errors curves

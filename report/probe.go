@@ -8,7 +8,7 @@ import (
 	"kernbench/lab/probe"
 )
 
-// Probe prints the measurements of a machine, beside published figures where there are some.
+// Probe prints the measurements of a machine, next to published figures if there are any.
 func Probe(w io.Writer, rows []probe.Row) error {
 	known := false
 	for i := range rows {

@@ -12,7 +12,7 @@ import (
 	"kernbench/unit"
 )
 
-// Score prints measured tables beside the times of a machine, and how far off those are.
+// Score prints measured tables next to the times of a machine, and how far off those are.
 func Score(w io.Writer, s *calibrate.Score) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s, %s, fidelity %s, as it is\n", s.Topology, s.Machine, s.Fidelity)
@@ -54,7 +54,8 @@ func tableScore(b *bytes.Buffer, t *calibrate.TableScore) error {
 	return nil
 }
 
-// switchPoints prints the size from which each program is the fastest, beside that of NCCL's model.
+// switchPoints prints the size from which each program is the fastest, next to that of NCCL's
+// model.
 func switchPoints(t *calibrate.TableScore) *Table {
 	all := &Table{Head: []string{"program", ">fastest from", ">NCCL's model from", ">ratio", "and at smaller sizes"}}
 	for i := range t.Switches {
@@ -82,7 +83,7 @@ func switchPoints(t *calibrate.TableScore) *Table {
 	return all
 }
 
-// scoreRows prints measured times beside those of the machine and of NCCL's model.
+// scoreRows prints measured times next to those of the machine and of NCCL's model.
 func scoreRows(t *calibrate.TableScore) *Table {
 	rows := &Table{Head: []string{">size", ">measured µs", ">simulated µs", ">error", "algorithm", "protocol",
 		">NCCL's model µs", ">error", "algorithm", "protocol", ""}}

@@ -15,7 +15,7 @@ import (
 const farOff = 0.15
 
 // ScoreMarkdown prints a score for a page. For each table it has the source, the errors in bands,
-// the sizes that are far off, and measured beside simulated times.
+// the sizes that are far off, and measured next to simulated times.
 func ScoreMarkdown(w io.Writer, s *calibrate.Score) error {
 	var b bytes.Buffer
 	for i := range s.Tables {

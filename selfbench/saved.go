@@ -105,7 +105,7 @@ func withArticle(value string) string {
 	return "a " + value
 }
 
-// Compare puts the figures of an older table beside those of this one, by the names of rows and
+// Compare puts the figures of an older table next to those of this one, by the names of rows and
 // figures. Rows that only the older one has come last.
 func (t *Table) Compare(file string, old *Table) {
 	t.Compared, t.Before = file, &old.Origin

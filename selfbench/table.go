@@ -15,7 +15,7 @@ type Table struct {
 	Runs    int    `json:"runs"` // of each row, unless it has its own number
 	Rows    []Row  `json:"rows"`
 
-	Compared string  `json:"compared_with,omitempty"` // file whose figures stand beside these
+	Compared string  `json:"compared_with,omitempty"` // file whose figures stand next to these
 	Before   *Origin `json:"compared_from,omitempty"` // of those
 
 	MadeBy run.MadeBy `json:"made_by"` // its machine is the computer that measured

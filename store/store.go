@@ -51,7 +51,7 @@ func OpenToRead(file string) (*Store, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	// The folder may be read-only. Then no process writes the database, and no file is needed
-	// beside it.
+	// next to it.
 	if err := s.Close(); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func OpenToRead(file string) (*Store, error) {
 	return s, nil
 }
 
-// cannotShare reports whether a database cannot be read because a file beside it cannot be made.
+// cannotShare reports whether a database cannot be read because a file next to it cannot be made.
 func cannotShare(err error) bool {
 	c, ok := code(err)
 	return ok && (c == readOnly || c == cannotOpen)
@@ -214,7 +214,7 @@ func (s *Store) Close() error {
 	if err := s.db.Close(); err != nil || !s.tidy {
 		return s.explain(err)
 	}
-	// A reader makes files beside a database and may not remove them. A writer that is the last to
+	// A reader makes files next to a database and may not remove them. A writer that is the last to
 	// close it does.
 	if w, err := open(s.file, "rw"); err == nil {
 		w.check(w.db) // opens the file; what it finds was found before

@@ -181,7 +181,7 @@ func (c *Context) result(op string, t dtype.Type, s Shape, r *Tensor) {
 		c.check(op, t, s)
 	}
 	i := c.newScratch(op, int64(n)*int64(t.Size()))
-	// By field: r is zero, and a literal would be made beside it and copied.
+	// By field: r is zero, and a literal would be made in addition to it and copied.
 	r.cell, r.gen, r.pe, r.shape, r.n, r.dtype = i, c.cells[i].gen, int32(c.pe), s, int32(n), t
 }
 

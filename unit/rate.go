@@ -46,8 +46,8 @@ func (r Rate) String() string {
 
 // ParseRate reads a number and a unit, such as "204.8 GB/s". Units are B/s, kB/s, MB/s, GB/s, TB/s
 // (powers of 1000), KiB/s, MiB/s, GiB/s, TiB/s (powers of 1024), and Mbit/s, Gbit/s, Tbit/s (an
-// eighth). The unit is required: a bare number is a GB/s figure only where a configuration key says
-// so.
+// eighth). The unit is required: a bare number is a GB/s figure only where a configuration key
+// states so.
 func ParseRate(s string) (Rate, error) {
 	number, name := splitNumber(s)
 	var scale int64

@@ -104,7 +104,7 @@ func TestViewer(t *testing.T) {
 	}
 	p.Picture("form-light-wide")
 
-	// A run with changed settings is started, and shown beside the others.
+	// A run with changed settings is started, and shown next to the others.
 	set(".setting .value", "2")
 	set("#field-n_elem", "4096")
 	p.Do(chromedp.Click("button.go"))

@@ -13,7 +13,7 @@ import (
 	"kernbench/unit"
 )
 
-// A run of a database is shown, named itself or in a folder, and put beside a report.
+// A run of a database is shown, named itself or in a folder, and put next to a report.
 func TestDatabase(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "t.db")

@@ -34,7 +34,7 @@ func report(t testing.TB, file, title string) {
 	}
 }
 
-// served makes a server over a folder with two reports, a secret beside it, and a link to that.
+// served makes a server over a folder with two reports, a secret next to it, and a link to that.
 func served(t testing.TB) (*Server, string) {
 	t.Helper()
 	top := t.TempDir()
@@ -197,7 +197,7 @@ func state(t *testing.T, s *Server, id string) map[string]any {
 	return nil
 }
 
-// A run is started, ends, and is shown beside a file. Another one is cancelled. There is one at a
+// A run is started, ends, and is shown next to a file. Another one is cancelled. There is one at a
 // time.
 func TestRuns(t *testing.T) {
 	s, _ := served(t)

@@ -5,8 +5,8 @@ import "kernbench/unit"
 // costs are the least times that the model takes from a rank, apart from bytes.
 type costs struct {
 	issue unit.Time // of an instruction
-	send  unit.Time // of a send beside it
-	recv  unit.Time // of a receive beside it
+	send  unit.Time // of a send in addition to it
+	recv  unit.Time // of a receive in addition to it
 	setup unit.Time // of a descriptor
 }
 

@@ -175,7 +175,7 @@ func TestClass(t *testing.T) {
 	}
 }
 
-// Hazards of the same lines are one, told apart by the buffer, and counted.
+// Hazards of the same lines are one, distinguished by the buffer, and counted.
 func TestReportIsShort(t *testing.T) {
 	d := race.New(race.Options{
 		Most:   2,

@@ -26,7 +26,7 @@ func TestWrongElementsAreCounted(t *testing.T) {
 	}
 }
 
-// So they are in results so long that several judge them beside each other.
+// So they are in results so long that several judge them in parallel.
 func TestWrongElementsOfLongResults(t *testing.T) {
 	const n = 5*blockElems + 17
 	for rank := range 2 {

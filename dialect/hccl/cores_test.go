@@ -150,7 +150,7 @@ func TestPartsOfCores(t *testing.T) {
 }
 
 // A core that waits after another one's Finalize waits forever; when it comes in time that was
-// luck, and is told all the same. With SyncAll between them neither can happen.
+// luck, and is reported all the same. With SyncAll between them neither can happen.
 func TestFinalizeBeforeWait(t *testing.T) {
 	ends := map[string]int{}
 	for seed := range uint64(40) {

@@ -47,7 +47,7 @@ const (
 	numStepKinds
 )
 
-// perform is what each rank does. It is no method: of those of this package lines are not told,
+// perform is what each rank does. It is no method: of those of this package lines are not reported,
 // which are the executor's.
 //
 //go:noinline

@@ -97,7 +97,7 @@ func TestAccountsAgree(t *testing.T) {
 	})
 }
 
-// TestAccountOfAtomics: they are told when they take effect, in the order of their word.
+// TestAccountOfAtomics: they are reported when they take effect, in the order of their word.
 func TestAccountOfAtomics(t *testing.T) {
 	a := newAccount()
 	b := newWindows(t, func(c *tl.Context, args tl.Args) {

@@ -219,8 +219,8 @@ func TestShallowQueueOnlyTakesLonger(t *testing.T) {
 	}
 }
 
-// TestDotClosedForm: the matrix unit works beside the vector unit; a product waits for its
-// operands.
+// TestDotClosedForm: the matrix unit works in parallel with the vector unit; a product waits for
+// its operands.
 func TestDotClosedForm(t *testing.T) {
 	const m, k, n = 40, 70, 20
 	b := newBench(t, func(c *tl.Context, a tl.Args) {

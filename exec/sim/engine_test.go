@@ -123,7 +123,7 @@ func TestTaskAlone(t *testing.T) {
 	}
 }
 
-// What the engine does goes beside what the PE does: each has a CPU, a vector unit and a DMA of
+// The engine works in parallel with the PE: each has a CPU, a vector unit and a DMA of
 // its own.
 func TestEngineOverlaps(t *testing.T) {
 	c := termsOf(newStreams(t, 1, 8).bench)

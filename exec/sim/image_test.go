@@ -173,7 +173,7 @@ func (p *program) onSimWith(o sim.Options) (*image, error) {
 	})
 }
 
-// sameValues says how the memory of two runs differs, if it does.
+// sameValues returns how the memory of two runs differs, if it does.
 func sameValues(a, b *image) error {
 	for i := range a.data {
 		if !bytes.Equal(a.data[i], b.data[i]) {

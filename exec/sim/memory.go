@@ -117,7 +117,7 @@ func span(in *tl.Instr) int64 {
 	return int64(in.Rows-1)*in.Pitch + in.Bytes()/int64(in.Rows)
 }
 
-// owns reports whether an address is in the HBM slice beside the core.
+// owns reports whether an address is in the HBM slice next to the core.
 func (r *rank) owns(a mem.Addr) bool { return a.Space() == mem.HBM && a.Unit() == int(r.seat) }
 
 // toMemory is the path from the PE to a memory.

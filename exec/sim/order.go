@@ -42,7 +42,7 @@ func (r *rank) awaitPeer(i int32) {
 	r.stallSpan(from)
 }
 
-// writing reports whether a store to the HBM slice beside the core is in flight.
+// writing reports whether a store to the HBM slice next to the core is in flight.
 func (r *rank) writing() bool {
 	for i := range r.under {
 		if u := &r.under[i]; u.write && r.owns(u.lo) {

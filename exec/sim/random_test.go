@@ -90,7 +90,7 @@ func differInModes(p *program) string {
 	return ""
 }
 
-// sameRun says how two runs on the simulated machine differ.
+// sameRun returns how two runs on the simulated machine differ.
 func sameRun(a, b *image) string {
 	if what := cmp.Diff(errText(a.err), errText(b.err)); what != "" {
 		return what
@@ -118,7 +118,7 @@ func errText(err error) string {
 	return err.Error()
 }
 
-// sameOutcome says how two runs without a common clock differ: in values, or in why they
+// sameOutcome returns how two runs without a common clock differ: in values, or in why they
 // failed. Of several kernels that fail, which is first depends on the clock.
 func sameOutcome(a, b *image) string {
 	var da, db *fault.Deadlock

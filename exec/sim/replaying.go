@@ -63,7 +63,7 @@ func (e *Executor) needsEvents(l *launch.Launch) string {
 }
 
 // replayed replays a launch if possible, and applies its data. If not, the result is nil, and
-// nothing has changed except as the verdict says.
+// nothing has changed except as the verdict states.
 func (e *Executor) replayed(ctx context.Context, l *launch.Launch) (*launch.Result, recorded.Verdict, error) {
 	if reason := e.needsEvents(l); reason != "" {
 		return nil, recorded.Verdict{Events: reason}, nil

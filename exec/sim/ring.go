@@ -230,7 +230,7 @@ func (r *rank) pick() int {
 	}
 }
 
-// takeToken takes the next token of a ring, and says which slot it lies in.
+// takeToken takes the next token of a ring, and returns which slot it lies in.
 func (r *rank) takeToken(q *ring) (ipcq.Token, int32) {
 	r.accountRecv(q)
 	slot := q.Take(q.slots, q.sizing)

@@ -118,7 +118,7 @@ func TestLooseReceive(t *testing.T) {
 	}
 }
 
-// TestRoundRobin: an undirected receive takes from the rings in turn, and says which.
+// TestRoundRobin: an undirected receive takes from the rings in turn, and reports which one.
 func TestRoundRobin(t *testing.T) {
 	var dirs []tl.Dir
 	b := newBench(t, func(c *tl.Context, a tl.Args) {

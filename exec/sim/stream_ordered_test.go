@@ -61,7 +61,7 @@ func orderedQueue(d *rand.Rand) *queueing {
 	return o.queueing
 }
 
-// push queues an operation and says what it is.
+// push queues an operation and returns what it is.
 func (o *orderer) push(a queued) use {
 	o.acts = append(o.acts, a)
 	o.mend()

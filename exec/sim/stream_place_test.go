@@ -102,7 +102,7 @@ func TestProgramsMeetByTheirClocks(t *testing.T) {
 	}
 }
 
-// All that a device did is told of the device, whatever rank its kernels had in a team; and in
+// All that a device did is reported for the device, whatever rank its kernels had in a team; and in
 // both executors.
 func TestTrafficIsOfTheDevice(t *testing.T) {
 	want := []tl.Traffic{{Rank: 0, Notifies: 3}, {Rank: 2, Notifies: 4, Written: 16}}

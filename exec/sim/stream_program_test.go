@@ -196,7 +196,7 @@ func (q *queueing) batch(ws []*mem.Window) *launch.Batch {
 }
 
 // kernelOf returns what the programs of an operation do: its work, or its posting. Inlined into a
-// method of this package it would pass for a part of the executor, whose lines are not told.
+// method of this package it would pass for a part of the executor, whose lines are not reported.
 //
 //go:noinline
 func kernelOf(q *queueing, a queued) tl.Kernel {
@@ -386,7 +386,7 @@ func (q *queueing) judged(make func(*oplog.Log, *leftover, *race.Detector) strea
 	}
 }
 
-// differ says how two runs differ in what they left behind.
+// differ returns how two runs differ in what they left behind.
 func (o *leftover) differ(b *leftover) string {
 	for i := range o.data {
 		if !bytes.Equal(o.data[i], b.data[i]) {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestTiles: a block of a matrix is loaded and stored as one transfer of its bytes, and nothing
-// beside it changes. A block at the edge is clipped. Of the own memory and of a peer's.
+// next to it changes. A block at the edge is clipped. Of the own memory and of a peer's.
 func TestTiles(t *testing.T) {
 	const rows, cols = 7, 10
 	for peer := range 2 {

@@ -50,7 +50,7 @@ func TestBarrierUnderSchedules(t *testing.T) {
 	}
 }
 
-// TestWordDeadlocks: a word that does not come is told, with what it is and who might have.
+// TestWordDeadlocks: a word that does not come is reported, with what it is and who might have.
 func TestWordDeadlocks(t *testing.T) {
 	tests := []struct {
 		name   string

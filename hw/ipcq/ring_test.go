@@ -161,7 +161,7 @@ type modelToken struct {
 	reads          int
 }
 
-// modelTest is a ring beside its model.
+// modelTest is a ring and its model.
 type modelTest struct {
 	*rapid.T
 	model

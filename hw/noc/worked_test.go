@@ -317,7 +317,7 @@ func TestManyReleases(t *testing.T) {
 	})
 }
 
-// TestNowhere: a transfer from a node to itself takes no time, and is told of all the same.
+// TestNowhere: a transfer from a node to itself takes no time, and is reported all the same.
 func TestNowhere(t *testing.T) {
 	m, topo := build(t)
 	for _, f := range []Fidelity{Slot, Flit, Ideal} {

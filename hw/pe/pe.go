@@ -1,6 +1,6 @@
 // Package pe is the model of a processing element. It has a CPU that issues a kernel's instructions
 // in order on a clock of its own. Its engines work in parallel with the CPU. A new engine is a
-// folder beside this one and a line in assemble.
+// folder next to this one and a line in assemble.
 //
 // It may import conf, tl, unit, hw and the engines below hw. Start at Spec and PE.
 package pe
@@ -18,7 +18,7 @@ import (
 // Spec describes the PEs of a machine, which are all alike.
 type Spec struct {
 	Issue   unit.Time // of one instruction
-	Send    unit.Time // of a send, beside issue and DMA
+	Send    unit.Time // of a send, in addition to issue and DMA
 	Recv    unit.Time // of a receive, once the token is there
 	Scratch unit.Bytes
 	TCM     unit.Serial // reading or writing TCM

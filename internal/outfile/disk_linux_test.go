@@ -10,7 +10,7 @@ import (
 )
 
 // TestFullDisk fills a disk of 1 MiB: what was there stays whole, the error names the file, and
-// nothing is left beside it.
+// nothing is left next to it.
 func TestFullDisk(t *testing.T) {
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m"); err != nil {

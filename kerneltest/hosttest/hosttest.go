@@ -13,7 +13,7 @@ import (
 	"kernbench/tl"
 )
 
-// Config describes runs of a host program. Zero fields take the values named beside them.
+// Config describes runs of a host program. Zero fields take the values named next to them.
 type Config struct {
 	Topology string   // file or preset of the machine: 32 PEs in four cubes
 	CCL      string   // file: the built-in ccl.yaml

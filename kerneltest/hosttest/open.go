@@ -17,7 +17,7 @@ import (
 	"kernbench/record/trace"
 )
 
-// Setup describes a device that a test calls by hand. Zero fields take the values named beside
+// Setup describes a device that a test calls by hand. Zero fields take the values named next to
 // them.
 type Setup struct {
 	Topology string   // file or preset of the machine: as Config.Topology

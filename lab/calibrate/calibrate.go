@@ -33,7 +33,7 @@ type Spec struct {
 	Base run.Spec
 
 	File       string // with the table
-	Collective string // by its own name or that of nccl-tests; as the table says
+	Collective string // by its own name or that of nccl-tests; as the table states
 
 	Algorithms    []string // that the library may have run; nil: Algorithms
 	AllAlgorithms bool     // all that can have these ranks
@@ -49,7 +49,7 @@ type Spec struct {
 type Calibration struct {
 	File       string       `json:"file"`
 	Form       fit.Form     `json:"form"`
-	Header     []fit.Remark `json:"header"` // what the table says about itself
+	Header     []fit.Remark `json:"header"` // what the table states about itself
 	Collective string       `json:"collective"`
 	Type       string       `json:"type"`
 	RedOp      string       `json:"redop"` // none where nothing is reduced
@@ -167,7 +167,7 @@ type calibration struct {
 // libraryProgram is one of those that the library may have run.
 type libraryProgram struct {
 	algorithm, protocol string
-	apart               bool // leaves results where it is told
+	apart               bool // leaves results where the call asks for them
 }
 
 // calibrationRow is a size of the table, with the calls whose times say its own.
@@ -226,7 +226,7 @@ func planTable(ctx context.Context, s *Spec) (*calibration, error) {
 	return c, nil
 }
 
-// readCall takes over what the table says about each call.
+// readCall takes over what the table states about each call.
 func (c *calibration) readCall() (err error) {
 	t := c.table
 	if t.Type != "" {

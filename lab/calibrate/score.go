@@ -36,7 +36,7 @@ type Score struct {
 	MadeBy   run.MadeBy   `json:"made_by"`
 }
 
-// TableScore is a table beside the times of the machine.
+// TableScore is a table and the times of the machine.
 type TableScore struct {
 	File       string       `json:"file"`
 	Header     []fit.Remark `json:"header"`

@@ -16,7 +16,7 @@ import (
 )
 
 // simulated is a run: a program at a size, on the machine with some values of those parameters
-// that it can depend on. The start of a collective is none: it stands beside the time of a run.
+// that it can depend on. The start of a collective is none: it is added to the time of a run.
 type simulated struct {
 	values  string
 	program int
@@ -54,7 +54,7 @@ func (c *calibration) start(values []float64, program int) float64 {
 func settingsOf(params []modelParam, values []float64) []sweep.Setting {
 	var all []sweep.Setting
 	for i := range params {
-		if !params[i].start { // a start stands beside the time of a run
+		if !params[i].start { // a start is added to the time of a run
 			all = append(all, params[i].settings(values[i])...)
 		}
 	}
@@ -115,7 +115,7 @@ func (c *calibration) simulate(ctx context.Context, values []float64, programs [
 	return c.run(ctx, jobs)
 }
 
-// run makes runs, as many beside each other as there are processors.
+// run makes runs, as many in parallel as there are processors.
 func (c *calibration) run(ctx context.Context, jobs []wanted) error {
 	type ended struct {
 		job  *wanted

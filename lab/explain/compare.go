@@ -74,7 +74,7 @@ func Compare(before, after *Report, names [2]string, tolerance *float64) *Compar
 	return c
 }
 
-// deltas puts the shares of two runs beside each other, the largest change first, equal ones in the
+// deltas compares the shares of two runs, the largest change first, equal ones in the
 // order of the shares.
 func deltas(before, after []Share) []Delta {
 	at := map[string]*Delta{}

@@ -137,7 +137,7 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 	r.From, r.Until = s.From, s.Until
 	r.crowded = x.log.Most() >= crowdedFrom
 	job := *x.job
-	for _, of := range []*run.Spec{&r.Spec, &job.Spec} { // what is of this run, and not of what is tried beside it
+	for _, of := range []*run.Spec{&r.Spec, &job.Spec} { // what is of this run, and not of changed runs
 		of.TraceFile, of.CriticalPath, of.Events, of.Causes = "", nil, nil, nil
 	}
 	r.machine, r.job, r.buffer, r.Protocol = x.m, &job, job.Machine.Topology().Fabric().BufferBytes, job.Protocol()

@@ -43,7 +43,7 @@ type probe struct {
 const probeBytes = 16 << 10
 
 // Run measures how fast PEs read memory near and far, alone and together. On the
-// default machine the rows stand beside the published figures.
+// default machine the rows stand next to the published figures.
 func Run(ctx context.Context, s run.Spec) ([]Row, error) {
 	x, err := run.Load(s)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"kernbench/lab/run"
 )
 
-// TestProbeAgainstPublished prints the simulated default machine beside the published figures. They
-// agree within 5 %, except in a case whose note gives the reason.
+// TestProbeAgainstPublished prints the simulated default machine next to the published figures.
+// They agree within 5 %, except in a case whose note gives the reason.
 func TestProbeAgainstPublished(t *testing.T) {
 	rows, err := Run(t.Context(), run.Spec{})
 	if err != nil {

@@ -33,7 +33,7 @@ type Job struct {
 
 var errNotLoaded = errors.New("run: the job was not made by Load")
 
-// Load finds everything that a spec names, and says what is wrong with it.
+// Load finds everything that a spec names, and returns what is wrong with it.
 func Load(s Spec) (*Job, error) { return loadWith(s, nil) }
 
 // loadWith is Load of a spec that runs a program; nil: the one that the spec names, if it names

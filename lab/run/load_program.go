@@ -45,8 +45,8 @@ func (x *Job) choose() (err error) {
 	return err
 }
 
-// checkProgram checks what the spec says of a host program against what that can do, and reads its
-// inputs and options.
+// checkProgram checks what the spec states of a host program against what that can do, and reads
+// its inputs and options.
 func (x *Job) checkProgram() (err error) {
 	p := x.program
 	if x.DType == dtype.Invalid {

@@ -15,8 +15,8 @@ var started = []string{
 	"software.protocols.ll.efficiency=0.5", "software.protocols.simple.latency_ns=2984",
 }
 
-// TestLaunchIsBesideTheTime: the start of a collective is no part of what is simulated, and is told
-// beside it, once for each launch with collectives.
+// TestLaunchIsBesideTheTime: the start of a collective is not simulated. It is reported in
+// addition, once for each launch with collectives.
 func TestLaunchIsBesideTheTime(t *testing.T) {
 	for _, tt := range []struct {
 		name string

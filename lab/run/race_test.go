@@ -82,7 +82,7 @@ func TestRacesInOtherSchedules(t *testing.T) {
 	})
 }
 
-// A right lock is judged in other schedules too, and the verdict says in how many.
+// A right lock is judged in other schedules too, and the verdict states in how many.
 func TestNoRacesInOtherSchedules(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
 		for name, want := range map[string]string{faulty.RoomForOne.Name: "none in 8 schedules", faulty.Hasty.Name: ""} {

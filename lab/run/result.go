@@ -44,7 +44,7 @@ type Result struct {
 	Counted       []*launch.Result `json:"-"`                  // of the launches whose times SimulatedTime adds up
 	Timed         bool             `json:"timed"`              // the executor has a clock
 	SimulatedTime unit.Time        `json:"simulated_time_ps"`  // of the collective, or of all launches of another bench
-	Launch        unit.Time        `json:"launch_overhead_ps"` // of those collectives, in software: beside that time
+	Launch        unit.Time        `json:"launch_overhead_ps"` // of those collectives, in software: in addition to that time
 	AlgBW         float64          `json:"algbw_gbs"`          // 1e9 bytes per second
 	BusBW         float64          `json:"busbw_gbs"`
 	Launches      int              `json:"launches"`
@@ -134,7 +134,7 @@ type State string
 const (
 	Checked       State = "checked"        // and nothing wrong was found
 	Failed        State = "FAILED"         //
-	NotChecked    State = "not checked"    // Detail says what to add
+	NotChecked    State = "not checked"    // Detail states what to add
 	NotApplicable State = "not applicable" // Detail says why
 )
 

@@ -23,7 +23,7 @@ import (
 	"kernbench/tl"
 )
 
-// turning returns a program whose only collectives are two all-reduces beside each other, which the
+// turning returns a program whose only collectives are two all-reduces in parallel, which the
 // communication engines of four PEs perform, once or several times. The last time is measured
 // where there are several. add sums up what came, for a task and a rank: parts
 // are what ranks sent for this task, others for the other one. Where it says false, the rank waits
@@ -168,7 +168,7 @@ var (
 	})
 )
 
-// A run whose collectives are turns is judged as any other, and says which of them is wrong.
+// A run whose collectives are turns is judged as any other, and names the one that is wrong.
 func TestTurns(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
 		t.Run("right", func(t *testing.T) {

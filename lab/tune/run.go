@@ -131,7 +131,7 @@ func (t *tuner) ended(r *tuneRun, at int, as *sweep.Placement) error {
 	return nil
 }
 
-// failed counts a point, and says what kept it from its end, once for each algorithm.
+// failed counts a point, and notes what kept it from its end, once for each algorithm.
 func (t *tuner) failed(p *Point) {
 	t.out.Failed++
 	first, _, _ := strings.Cut(p.Error, "\n")

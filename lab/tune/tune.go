@@ -40,7 +40,7 @@ type Spec struct {
 	Op    tl.ReduceOp
 	Root  int
 
-	Vary []sweep.Variation // settings that algorithms are tried with, beside those that are configured
+	Vary []sweep.Variation // settings that algorithms are tried with, in addition to those that are configured
 
 	// Up to AllTo every algorithm is measured with every setting. Then, up to MeasureTo, the Best
 	// algorithms are measured with their Best settings each. Larger sizes are estimated from them.

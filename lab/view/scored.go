@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// Scored makes the document of an unchanged machine beside measured tables. It has the machine's
+// Scored makes the document of an unchanged machine next to measured tables. It has the machine's
 // errors, and the times and errors of each table.
 func Scored(s *calibrate.Score) *Document {
 	d := New(fmt.Sprintf("%s beside %d measured tables", s.Topology, len(s.Tables)), s.MadeBy)

@@ -353,7 +353,7 @@ func rowsPlan(s *Stage, first block) *plan {
 		p.w += scene.TextWidth(dots, smallSize)
 	}
 	all := tiers(s)
-	below := -1 // an IO chiplet beside a switch: the links to both are straight
+	below := -1 // an IO chiplet next to a switch: the links to both are straight
 	if len(all) == 1 && len(all[0]) == 2 {
 		if i := slices.IndexFunc(all[0], func(n int) bool { return s.Nodes[n].Kind == "IO chiplet" }); i >= 0 {
 			below = all[0][i]

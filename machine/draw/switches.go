@@ -24,7 +24,7 @@ func switchesOf(s *conf.Switch) *Switches {
 	return &Switches{Multicast: s.Multicast, Types: append([]string{}, s.Reduce.Types...), Rate: s.Reduce.BW, Latency: s.Reduce.Latency}
 }
 
-// Text says what switches do, as a line below a drawing: "each switch copies (multicast), ...".
+// Text returns what switches do, as a line below a drawing: "each switch copies (multicast), ...".
 func (x *Switches) Text() string {
 	var does []string
 	if x.Multicast {

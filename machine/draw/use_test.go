@@ -10,8 +10,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestPictureOfUse: each drawn line has the colour of the busiest of its links, and says which that
-// is; all others are grey.
+// TestPictureOfUse: each drawn line has the colour of the busiest of its links, and names which
+// that is; all others are grey.
 func TestPictureOfUse(t *testing.T) {
 	for _, preset := range []string{"dgx-h100", "ahbm-cube", "tpu-v4", "leaf-spine-roce"} {
 		t.Run(preset, func(t *testing.T) {

@@ -100,7 +100,7 @@ type Stmt struct {
 	Grouped bool
 	Lines   tl.PacketLine // put: a packet, whose lines have the word as flag; wait: for such a flag
 	ends    uint8
-	said    bool // the text says type and shape
+	said    bool // the text states type and shape
 	Line    int32
 	Dst     int32 // number of a tensor; None: there is no result
 	In      [3]Operand

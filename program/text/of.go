@@ -20,7 +20,7 @@ type Recorded struct {
 	Out     []mem.Addr       // the results; nil: they replace the contributions
 }
 
-// Of makes the blocks of a file from a record, and fills in what the launch says of wiring,
+// Of makes the blocks of a file from a record, and fills in what the launch states of wiring,
 // windows, slots and scratch. The rest of f is there. It fails if the program does what the format
 // cannot say, with the rank that does it.
 func (f *File) Of(r *Recorded) error {

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// logged is memory and values in a simple model, beside logs that record the same. The logs have
+// logged is memory and values in a simple model, next to logs that record the same. The logs have
 // explicit sets or not, and results in place or out of place.
 type logged struct {
 	logs   []*bench

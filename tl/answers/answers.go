@@ -148,7 +148,7 @@ func (k *answering) swap(in *tl.Instr, line string) {
 	k.issue(in, line)
 }
 
-// issue hashes an instruction: all that the kernel says of it.
+// issue hashes an instruction: all that the kernel states of it.
 func (k *answering) issue(in *tl.Instr, line string) {
 	own := *in
 	own.GotPort, own.GotShape, own.GotType, own.GotN = 0, tl.Shape{}, 0, 0

@@ -29,7 +29,7 @@ type Launch struct {
 	Data       *oplog.Log      // receives the program's effects on values; nil for times only
 	SecondCore bool            // a second processor may be used, if there is one
 
-	// Replay finds the times of a program. It keeps them itself. If the verdict says that events
+	// Replay finds the times of a program. It keeps them itself. If the verdict states that events
 	// are needed, or with an error, nothing has happened.
 	Replay func(ctx context.Context, p *program.Program) (Verdict, error)
 

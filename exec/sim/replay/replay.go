@@ -30,8 +30,8 @@ type Input struct {
 	HBM     *machine.LinkSpec
 	Message unit.Bytes // the largest that the fabric carries
 
-	// Timing returns the times of a ring between two PEs beside the fabric's. late is the time from
-	// a token's arrival until it is visible, credit that of a credit to the sender.
+	// Timing returns the times of a ring between two PEs in addition to the fabric's. late is the
+	// time from a token's arrival until it is visible, credit that of a credit to the sender.
 	Timing func(from, to int) (late, credit unit.Time)
 
 	Trace bool

@@ -2,7 +2,7 @@ package fit
 
 import "math"
 
-// Problem is a measured table beside the times of a model, as they are near one set of values of
+// Problem is a measured table and the times of a model, as they are near one set of values of
 // its parameters. Times are in ns.
 type Problem struct {
 	Params []Param
@@ -98,8 +98,8 @@ func (p *Problem) mean(values []float64, of func(float64) float64) float64 {
 // others.
 const knee = 0.05
 
-// pull is the weight of a prior: enough to choose a value if the table does not determine it, and
-// negligible beside the table's data.
+// pull is the weight of a prior. It chooses a value if the table does not determine it, and is
+// negligible compared with the table's data.
 const pull = 1e-5
 
 // Loss returns what a fit makes small.

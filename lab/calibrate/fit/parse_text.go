@@ -104,7 +104,7 @@ func (t *Table) parseText(lines []string) error {
 	return t.finish(rows)
 }
 
-// describe takes over what a row says about the call.
+// describe takes over what a row states about the call.
 func (t *Table) describe(r *row) {
 	t.Type, t.RedOp, t.Root = r.typ, r.redop, -1
 	if n, err := strconv.Atoi(strings.TrimSpace(r.root)); err == nil && n >= 0 && n < 1<<24 {

@@ -19,7 +19,7 @@ type Table struct {
 	Root       int  // -1 where there is none
 	InPlace    bool // times are of results in the place of the contributions
 
-	Header []Remark // what else the table says about itself, in its order
+	Header []Remark // what else the table states about itself, in its order
 	Points []Point  // by size
 	Notes  []string // what was left out, or put together
 }

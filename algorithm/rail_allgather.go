@@ -36,6 +36,9 @@ func railAllGather(c *tl.Context, a tl.Args) {
 		lack = r.node[:len(r.node)-1]
 	}
 	for t := range r.pieces + railLag {
+		if t == r.pieces {
+			r.finish(0) // no put waits until another one has arrived
+		}
 		if t < r.pieces {
 			words := row(c, signals, 2+t)
 			for i := range r.tiles {

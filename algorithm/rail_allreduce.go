@@ -15,9 +15,10 @@ import (
 //     store it to all ranks of the node;
 //  3. store what the rail neighbours have put to all ranks of the node.
 //
-// Stage 2 of a piece runs railLag pieces behind stage 1, and stage 3 as many behind stage 2. So the
-// links of the node and the rails are busy at the same time. Nodes are the innermost level of
-// hierarchicalAllReduce.
+// Stage 2 of a piece runs some pieces behind stage 1, and stage 3 as many behind stage 2. So the
+// links of the node and the rails are busy at the same time. The lag is most of the pieces. Loads
+// and stores use the same links of the node: side by side they take longer than in turn. Nodes are
+// the innermost level of hierarchicalAllReduce.
 //
 // No rank touches the elements of another owner, so a result may replace its contribution. The
 // ranks of a node meet before the first load and after the last store. The window has a slot for
@@ -33,14 +34,18 @@ func railAllReduce(c *tl.Context, a tl.Args) {
 	r := newRail(c, a, width)
 	use := a.Use(0)
 	r.meet(0, use)
-	for t := range r.pieces + 2*railLag {
+	lag := max(railLag, r.pieces*3/4)
+	for t := range r.pieces + 2*lag {
+		if t == r.pieces || t == r.pieces+lag {
+			r.finish(0) // no put waits until another one has arrived
+		}
 		if t < r.pieces {
 			r.sumNode(t)
 		}
-		if k := t - railLag; k >= 0 && k < r.pieces {
+		if k := t - lag; k >= 0 && k < r.pieces {
 			r.sumRail(k)
 		}
-		if k := t - 2*railLag; k >= 0 {
+		if k := t - 2*lag; k >= 0 {
 			r.spread(k)
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
+	"kernbench/bench"
 	"kernbench/dtype"
 	"kernbench/kerneltest"
+	labrun "kernbench/lab/run"
 	"kernbench/tl"
 	"kernbench/unit"
 )
@@ -88,6 +90,29 @@ func TestRails(t *testing.T) {
 					})
 				}
 			}
+		}
+	}
+}
+
+// TestRailPutsTogether: a rank puts all pieces that it has before it waits for one. So two pieces
+// of a short vector do not take the latency of the rail twice.
+func TestRailPutsTogether(t *testing.T) {
+	taken := func(a *algorithm.Algorithm, elems int, chunk string) unit.Time {
+		r, err := labrun.Run(t.Context(), labrun.Spec{
+			Bench: bench.CCLHello.Name, Algorithm: a.Name, Ranks: 16, NElem: elems, DType: dtype.F32, Topology: "dgx-a100",
+			Sets: []string{"system.nodes.count=2", "algorithms." + a.Name + ".chunk_size=" + chunk}, Executor: "sim",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.SimulatedTime
+	}
+	for _, tt := range []struct {
+		a     *algorithm.Algorithm
+		elems int
+	}{{algorithm.RailAllReduce, 2 << 20}, {algorithm.RailAllGather, 256 << 10}} {
+		if one, two := taken(tt.a, tt.elems, "1MiB"), taken(tt.a, tt.elems, "512KiB"); two > one+one/10 {
+			t.Errorf("%s: two pieces take %v, one takes %v", tt.a.Name, two, one)
 		}
 	}
 }

@@ -14,6 +14,9 @@ import (
 //     root, and to its node by equal parts over all others;
 //  2. a rank of another node stores what its rail neighbour has put to its node.
 //
+// Shares of railChain pieces go along a chain of nodes instead: a rank puts each piece to the next
+// node only, which puts it on in stage 2. So each network card sends a share once.
+//
 // The ranks of a node meet before the first store and after the last one. A rank that puts has
 // heard at the end that its rail neighbours have begun the call. The window has a slot for each
 // piece of a share. Rows 0 and 1 of the signals are for the meetings, row 2 for that. Piece t has
@@ -26,6 +29,7 @@ func railBroadcast(c *tl.Context, a tl.Args) {
 	}
 	root := fromRoot(c, a).root
 	r := newRails(c, a, width, tl.CDiv(a.NElem, width), 1, tileToOthers, 1, copyDepth)
+	on := r.next(root / width)
 	data, signals := scratch(c, a, r.pieces*r.slot)
 	r.signals = signals
 	me, use, started := c.Rank(), a.Use(0), row(c, signals, 2)
@@ -34,7 +38,7 @@ func railBroadcast(c *tl.Context, a tl.Args) {
 	}
 	r.meet(0, use)
 	if root/width == r.at {
-		r.give(data, root)
+		r.give(data, root, on)
 	} else {
 		for t := range r.pieces {
 			awaitWord(c, r.came(t), r.uses[t])
@@ -43,6 +47,9 @@ func railBroadcast(c *tl.Context, a tl.Args) {
 				to := func(rank int) tl.Ref { return r.tile(part(rank), i) }
 				slot := data.Slice(t*r.slot+min(i*r.per, r.slot), to(me).Len())
 				r.run([]tl.Ref{c.Local(slot)}, func(came []tl.Tensor) {
+					for _, h := range on {
+						c.PutTensorSignal(slot, r.rail[h], came[0], r.came(t), tl.SignalAdd, 1)
+					}
 					r.toNode(r.node, came[0], to)
 					c.Free(came[0])
 				})
@@ -57,9 +64,28 @@ func railBroadcast(c *tl.Context, a tl.Args) {
 // came is the word of piece t.
 func (r *rails) came(t int) tl.Signal { return row(r.c, r.signals, 3+t).At(0) }
 
+// railChain is the number of pieces of a share from which on it goes along a chain of nodes. The
+// latency of a put is about that of two pieces on a rail.
+const railChain = 4
+
+// next lists the nodes to which this one puts pieces.
+func (r *rails) next(root int) (nodes []int) {
+	last := len(r.rail) - 1
+	after := (r.at - root + len(r.rail)) % len(r.rail) // 0 is the root's node
+	switch {
+	case r.pieces >= railChain && after < last:
+		nodes = []int{(r.at + 1) % len(r.rail)}
+	case r.pieces < railChain && after == 0:
+		for j := 1; j <= last; j++ {
+			nodes = append(nodes, (r.at+j)%len(r.rail))
+		}
+	}
+	return nodes
+}
+
 // give carries out stage 1. All ranks count the tiles of a piece, so a rank that gets none counts
 // them here.
-func (r *rails) give(data tl.Sym, root int) {
+func (r *rails) give(data tl.Sym, root int, to []int) {
 	c, a, width := r.c, r.a, len(r.node)
 	var others []int // that lack the vector
 	for _, rank := range r.node {
@@ -74,8 +100,8 @@ func (r *rails) give(data tl.Sym, root int) {
 			part := func(v tl.Ref) tl.Ref { return r.tile(v.Chunk(width, r.own).Chunk(r.pieces, t), i) }
 			r.run([]tl.Ref{part(vector)}, func(came []tl.Tensor) {
 				slot := data.Slice(t*r.slot+min(i*r.per, r.slot), came[0].Len())
-				for j := 1; j < len(r.rail); j++ {
-					c.PutTensorSignal(slot, r.rail[(r.at+j)%len(r.rail)], came[0], r.came(t), tl.SignalAdd, 1)
+				for _, h := range to {
+					c.PutTensorSignal(slot, r.rail[h], came[0], r.came(t), tl.SignalAdd, 1)
 				}
 				if c.Rank() != root {
 					r.toNode(others, came[0], func(rank int) tl.Ref { return part(a.Out(rank, a.NElem)) })
@@ -116,7 +142,7 @@ var RailBroadcast = Register(Algorithm{
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return scratchLayout(world, railSlots(nElem, 1), t, 3+railPieces, meshRow(world))
 	},
-	Steps:  "2 barriers; for H nodes of L ranks and P pieces: P rounds of a load, H-1 puts and L stores, then L stores",
-	Cost:   "max(beta_node, (H-1)/L beta_rail) M + 3 alpha_node + alpha_rail + pieces in flight",
+	Steps:  "2 barriers; for H nodes of L ranks and P pieces: P rounds of a load, a put and L stores, then H-2 of a put, and L stores; fewer than 4 pieces: H-1 puts at once",
+	Cost:   "max(beta_node, beta_rail/L) M + 3 alpha_node + (H-1) alpha_rail + pieces in flight; fewer than 4 pieces: (H-1)/L beta_rail, alpha_rail",
 	Source: "scatter and all-gather: Barnett, Shuler, van de Geijn, Gupta, Payne, Watts, InterCom, SHPCC 1994; over all network cards of a node: PXN and rail-aligned channels, NCCL 2.12",
 })

@@ -14,8 +14,8 @@ import (
 //     root, and to its node by equal parts over all others;
 //  2. a rank of another node stores what its rail neighbour has put to its node.
 //
-// Shares of railChain pieces go along a chain of nodes instead: a rank puts each piece to the next
-// node only, which puts it on in stage 2. So each network card sends a share once.
+// Shares of railChain pieces go along a chain of nodes instead. A rank puts each piece to the next
+// node only, and that node forwards it in stage 2. So each network card sends a share once.
 //
 // The ranks of a node meet before the first store and after the last one. A rank that puts has
 // heard at the end that its rail neighbours have begun the call. The window has a slot for each

@@ -37,8 +37,8 @@ var allReduces = []struct {
 	{algorithm.MultiRingAllReduce, func(world int, g topology.Grid) int { return world * 4 * 2 * (g.W + g.H - 2) }, least, 2},
 }
 
-// inDimensions is the messages where ranks exchange once in each dimension, with guests that give
-// and take.
+// inDimensions returns the messages where ranks exchange once in each dimension, with guests that
+// give and take.
 func inDimensions(world int, _ topology.Grid) int {
 	core, dims := topology.Fold(world)
 	return core*dims + 2*(world-core)
@@ -54,10 +54,10 @@ func halvings(vectors int) func(world int, _ topology.Grid) int {
 	}
 }
 
-// least is the fewest elements that an all-reduce can move.
+// least returns the fewest elements that an all-reduce can move.
 func least(world, n int, _ topology.Grid) int { return 2 * (world - 1) * n }
 
-// onRings is a run of an algorithm without a window.
+// onRings returns a run of an algorithm without a window.
 func onRings(a *algorithm.Algorithm, g topology.Grid, in [][]float64, slots int) kerneltest.Config {
 	cfg := kerneltest.Config{Topology: a.Topology, W: g.W, H: g.H, Neighbors: a.Neighbors, Inputs: in, Slots: slots}
 	if a.KernelArgs != nil {

@@ -19,7 +19,7 @@ func bucketAllReduce(c *tl.Context, a tl.Args) {
 	allReduceByLevels(c, &a, dims, bucketParts(&a, dims))
 }
 
-// bucketParts are the parts with their orders of dimensions.
+// bucketParts returns the parts with their orders of dimensions.
 func bucketParts(_ *tl.Args, dims []levelCircle) []*bucketPart {
 	parts := make([]*bucketPart, 2*len(dims))
 	for i := range parts {
@@ -63,7 +63,7 @@ func bucketRound(c *tl.Context, a *tl.Args, parts []*bucketPart, next func(p *bu
 // levelCircle is a rank's place in the ring of a level.
 type levelCircle struct{ level, me, n int }
 
-// levelCircles are the rings that a rank stands in, by level.
+// levelCircles returns the rings that a rank stands in, by level.
 func levelCircles(c *tl.Context, a *tl.Args) []levelCircle {
 	var all []levelCircle
 	for k, n := range topology.LevelsOf(c.WorldSize(), a.Levels) {
@@ -104,7 +104,7 @@ func (p *bucketPart) pipeline(k int) *ringPipeline {
 	return l
 }
 
-// circle is the same, with the place counted in the direction of the part.
+// circle returns the same, with the place counted in the direction of the part.
 func (p *bucketPart) circle(k int) levelCircle {
 	d := p.dims[(p.first+k)%len(p.dims)]
 	if p.west {

@@ -23,7 +23,7 @@ type bucketRoute struct {
 	strides  []int // of ranks, by dimension
 }
 
-// bucketRoutes are the parts of a block.
+// bucketRoutes returns the parts of a block.
 func bucketRoutes(dims []levelCircle) []*bucketRoute {
 	var all []*bucketRoute
 	for i := range 2 * len(dims) {
@@ -41,8 +41,8 @@ func bucketRoutes(dims []levelCircle) []*bucketRoute {
 	return all
 }
 
-// rings is how many rings the part has along its dimension k: one for each block that a rank has
-// of the dimensions before.
+// rings returns how many rings the part has along its dimension k: one for each block that a rank
+// has of the dimensions before.
 func (r *bucketRoute) rings(k int) int {
 	n := 1
 	for _, d := range r.dims[:k] {

@@ -23,7 +23,7 @@ type circle struct {
 // tile is tile i of part k: empty where the part is shorter than others.
 func (r *circle) tile(k, i int) tl.Ref { return strip(r.part(k), i) }
 
-// tiles is the number of tiles of the longest part.
+// tiles returns the number of tiles of the longest part.
 func (r *circle) tiles() int { return longestInTiles(r.part, r.n) }
 
 // gatherRound lets every rank, which has its own part in memory, get those of all others.

@@ -17,7 +17,7 @@ import (
 	"kernbench/unit"
 )
 
-// launch is a launch of one group.
+// launch returns a launch of one group.
 func (s *scene) launch(a *algorithm.Algorithm, g launch.Group) *launch.Launch {
 	return &launch.Launch{
 		Name: a.Name, Kernel: a.Kernel, Groups: []launch.Group{g}, Addrs: &mem.Map{}, Scratch: s.scratch,

@@ -50,7 +50,7 @@ func counted(t *testing.T, a *algorithm.Algorithm, world, root, pieces int) laun
 	return o.Result
 }
 
-// hops is how often blocks cross of which the i-th goes as many hops as i has bits.
+// hops returns how often blocks cross of which the i-th goes as many hops as i has bits.
 func hops(world int) int {
 	n := 0
 	for i := range world {
@@ -59,9 +59,9 @@ func hops(world int) int {
 	return n
 }
 
-// gathered is the elements that pass when halves of halves of n come together at rank 0. The rank
-// that keeps the second half in dimension k sends it, when it has gathered those of its dimensions
-// above.
+// gathered returns the elements that pass when halves of halves of n come together at rank 0. The
+// rank that keeps the second half in dimension k sends it, when it has gathered those of its
+// dimensions above.
 func gathered(n, k, dims int) int {
 	if k == dims {
 		return 0

@@ -33,7 +33,7 @@ type places struct {
 	at func(i int) tl.Ref
 }
 
-// one is a single place.
+// one returns a single place.
 func one(r tl.Ref) places { return places{1, func(int) tl.Ref { return r }} }
 
 // carries is the work of a rank, by number. Each holds until the next one is asked for.
@@ -47,7 +47,7 @@ func listed(work ...carry) carries {
 	return carries{len(work), func(i int) carry { return work[i] }}
 }
 
-// directWindow is a window for meetings only.
+// directWindow returns a window for meetings only.
 func directWindow(world, _ int, t dtype.Type) (*mem.Layout, error) {
 	return scratchLayout(world, 0, t, 2, meshRow(world))
 }

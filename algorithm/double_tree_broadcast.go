@@ -74,17 +74,17 @@ func rootedTrees(c *tl.Context, r rooted, a tl.Args) (trees [2]rootedTree) {
 	return trees
 }
 
-// branch is the path from the root to a rank, and back.
+// branch returns the path from the root to a rank, and back.
 func (r rooted) branch(peer int) (b branch) {
 	b.to, _ = topology.Hop(r.me, peer, r.n)
 	_, b.from = topology.Hop(peer, r.me, r.n)
 	return b
 }
 
-// rounds is how many it takes until all chunks are at the lowest leaf.
+// rounds returns how many it takes until all chunks are at the lowest leaf.
 func (t rootedTree) rounds() int { return t.chunks + t.height }
 
-// underTwoTrees is the path of one half of the vector to one of the lowest leaves.
+// underTwoTrees returns the path of one half of the vector to one of the lowest leaves.
 func underTwoTrees(world, root int) Path {
 	var longest []int
 	for rank := range world {

@@ -29,7 +29,7 @@ func doubleTreeReduce(c *tl.Context, a tl.Args) {
 	}
 }
 
-// toTwoTrees is the path of a broadcast in reverse.
+// toTwoTrees returns the path of a broadcast in reverse.
 func toTwoTrees(world, root int) Path { return backwards(underTwoTrees(world, root)) }
 
 // DoubleTreeReduce has the steps of a tree and the bytes of a chain.

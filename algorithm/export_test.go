@@ -41,7 +41,7 @@ type LinkTree struct {
 	To    []tl.Dir
 }
 
-// LinkTrees are a rank's places in all trees from a root on a torus of some levels.
+// LinkTrees returns a rank's places in all trees from a root on a torus of some levels.
 func LinkTrees(levels []int, rank, root int) (all []LinkTree) {
 	var dims []levelCircle
 	for k, n := range levels {

@@ -58,7 +58,7 @@ func hierarchicalAllToAll(c *tl.Context, a tl.Args) {
 	takeBlocks(c, a, n, fromAll)
 }
 
-// innermost is the width of the first level that has more than one member.
+// innermost returns the width of the first level that has more than one member.
 func innermost(widths []int) int {
 	for _, w := range widths {
 		if w > 1 {

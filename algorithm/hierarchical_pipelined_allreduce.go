@@ -43,7 +43,7 @@ func hierarchicalPipelinedAllReduce(c *tl.Context, a tl.Args) {
 // mostParts limits the number of parts. With more parts, messages are shorter.
 const mostParts = 32
 
-// levelParts are the parts. Each begins a stage after the previous part.
+// levelParts returns the parts. Each begins a stage after the previous part.
 func levelParts(a *tl.Args, dims []levelCircle) []*bucketPart {
 	parts := make([]*bucketPart, countLevelParts(a, dims))
 	for i := range parts {
@@ -52,8 +52,8 @@ func levelParts(a *tl.Args, dims []levelCircle) []*bucketPart {
 	return parts
 }
 
-// countLevelParts is the number of parts. With P of them and D levels a vector of M bytes takes
-// 2D+P-1 rounds of alpha + beta M/(n P). n is the number of pieces of a part on the innermost
+// countLevelParts returns the number of parts. With P of them and D levels a vector of M bytes
+// takes 2D+P-1 rounds of alpha + beta M/(n P). n is the number of pieces of a part on the innermost
 // level. The time is least for P = sqrt((2D-1) beta M/(n alpha)).
 func countLevelParts(a *tl.Args, dims []levelCircle) int {
 	latency := float64(max(a.LatencyBytes, 1))

@@ -14,7 +14,7 @@ func hierarchicalRingAllReduce(c *tl.Context, a tl.Args) {
 	allReduceByLevels(c, &a, dims, levelHalves(&a, dims))
 }
 
-// levelHalves are the halves of the vector, one for each direction of the rings.
+// levelHalves returns the halves of the vector, one for each direction of the rings.
 func levelHalves(_ *tl.Args, dims []levelCircle) []*bucketPart {
 	return []*bucketPart{{dims: dims}, {dims: dims, west: true}}
 }

@@ -38,7 +38,7 @@ var levels = []struct {
 var byLevels = []*algorithm.Algorithm{algorithm.HierarchicalAllReduce, algorithm.HierarchicalDirectAllReduce,
 	algorithm.CubeRootAllReduce, algorithm.RailAllReduce}
 
-// onLevels is a run of one on one of these shapes.
+// onLevels returns a run of one on one of these shapes.
 func onLevels(t *testing.T, a *algorithm.Algorithm, world, perCube, n int, asked []int) kerneltest.Config {
 	layout, err := a.Window(world, n, dtype.F32)
 	if err != nil {

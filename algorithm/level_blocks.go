@@ -23,7 +23,7 @@ func levelOrderOf(widths []int, world int, elems func(rank int) int) levelOrder 
 	return o
 }
 
-// place is where the block of a rank comes.
+// place returns where the block of a rank comes.
 func (o levelOrder) place(rank, world int) int {
 	p := 0
 	for _, w := range o.widths {
@@ -39,7 +39,7 @@ func (o levelOrder) blockRange(all tl.Sym, first, count int) tl.Sym {
 	return all.Slice(o.start[first], o.start[first+count]-o.start[first])
 }
 
-// block is the block of a rank.
+// block returns the block of a rank.
 func (o levelOrder) block(all tl.Sym, rank int) tl.Sym {
 	return o.blockRange(all, o.place(rank, len(o.start)-1), 1)
 }

@@ -50,7 +50,7 @@ func gatherLine(l *line, part func(k int) tl.Ref) {
 	}
 }
 
-// longestInTiles is the number of tiles of the longest of n parts: all ranks take as many.
+// longestInTiles returns the number of tiles of the longest of n parts: all ranks take as many.
 func longestInTiles(part func(k int) tl.Ref, n int) int {
 	most := 1
 	for k := range n {

@@ -24,8 +24,8 @@ func meshAllReduceChunked(c *tl.Context, a tl.Args) {
 	}
 }
 
-// meshPlace is a rank's column and row, and their numbers. A neighbour in the south or in the north
-// is a whole row away; without one there is one row.
+// meshPlace returns a rank's column and row, and their numbers. A neighbour in the south or in the
+// north is a whole row away; without one there is one row.
 func meshPlace(c *tl.Context) (x, y, w, h int) {
 	n := c.WorldSize()
 	w = n

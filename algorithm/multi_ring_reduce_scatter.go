@@ -31,8 +31,8 @@ func multiRingReduceScatter(c *tl.Context, a tl.Args) {
 	}, t.y, t.x, tl.East, tl.West, tl.South, tl.North)...)
 }
 
-// sums is the place in staging memory of a quarter's sum. It is the i-th of the own row, or of the
-// own column for the last two quarters.
+// sums returns the place in staging memory of a quarter's sum. It is the i-th of the own row, or of
+// the own column for the last two quarters.
 func (t torus) sums(c *tl.Context, a tl.Args) func(q, i int) tl.Ref {
 	n := c.WorldSize()
 	size := quarterOf(inputElems(a, n), n)
@@ -46,7 +46,7 @@ func (t torus) sums(c *tl.Context, a tl.Args) func(q, i int) tl.Ref {
 	}
 }
 
-// quarterOf is the number of elements in the largest quarter of one of n chunks.
+// quarterOf returns the number of elements in the largest quarter of one of n chunks.
 func quarterOf(elems, n int) int { return tl.CDiv(tl.CDiv(elems, n), 4) }
 
 // MultiRingReduceScatter uses all links of a torus, in both directions.

@@ -71,7 +71,7 @@ func (l *stream) step(c *tl.Context) {
 	l.done++
 }
 
-// copying is the stream of a copy from memory to memory.
+// copying returns the stream of a copy from memory to memory.
 func copying(c *tl.Context, dst, src tl.Ref) *stream {
 	l := &stream{depth: copyDepth}
 	for lo, n := range tiles(src.Len(), src.DType) {
@@ -83,7 +83,8 @@ func copying(c *tl.Context, dst, src tl.Ref) *stream {
 	return l
 }
 
-// reducing is the stream of loads that the switch combines. Of each tile store gets the result.
+// reducing returns the stream of loads that the switch combines. Of each tile store gets the
+// result.
 func reducing(c *tl.Context, op tl.ReduceOp, of tl.Sym, store func(part tl.Sym, t tl.Tensor)) *stream {
 	return summing(c, reduceDepth, op, of, func(part tl.Sym, t tl.Tensor) { store(part, c.Finish(op, t, c.WorldSize())) })
 }
@@ -105,7 +106,7 @@ func summing(c *tl.Context, depth int, op tl.ReduceOp, of tl.Sym, store func(par
 // while ranks synchronize, times what it carries while a piece is staged.
 const pieceBytes = 8 << 20
 
-// nvlsPieces is the number of pieces of a vector: their number and their size grow alike.
+// nvlsPieces returns the number of pieces of a vector: their number and their size grow alike.
 func nvlsPieces(bytes int64) int { return max(1, int(math.Sqrt(float64(bytes)/pieceBytes))) }
 
 // rounds are barriers of a call in one row of signals.
@@ -153,7 +154,7 @@ func (r *rounds) await(use int) {
 	}
 }
 
-// others are the ranks with which this rank meets.
+// others returns the ranks with which this rank meets.
 func (r *rounds) others() iter.Seq[int] {
 	if r.peers != nil {
 		return slices.Values(r.peers)
@@ -175,7 +176,7 @@ type node struct {
 	rail         []int // with this place in each node
 }
 
-// nodeOf is the node of a rank.
+// nodeOf returns the node of a rank.
 func nodeOf(rank, world, width int) node {
 	n := node{width: width, nodes: world / width, at: rank / width, place: rank % width}
 	for i := range width {
@@ -187,7 +188,7 @@ func nodeOf(rank, world, width int) node {
 	return n
 }
 
-// rank is the rank with this place in another node.
+// rank returns the rank with this place in another node.
 func (n *node) rank(node int) int { return node*n.width + n.place }
 
 // without lists ranks but for one.

@@ -82,7 +82,7 @@ type treePlace struct {
 	depth    int
 }
 
-// treePlaceOf is the place of a node in a tree of so many nodes.
+// treePlaceOf returns the place of a node in a tree of so many nodes.
 func treePlaceOf(at, nodes, tree int) (p treePlace) {
 	p.parent, p.children = topology.TwoTreeStep(at, nodes, tree)
 	for up := p.parent; up >= 0; p.depth++ {
@@ -96,7 +96,7 @@ func treePlaceOf(at, nodes, tree int) (p treePlace) {
 	return p
 }
 
-// treeHeight is the greatest depth in both trees of so many nodes.
+// treeHeight returns the greatest depth in both trees of so many nodes.
 func treeHeight(nodes int) (height int) {
 	for at := range nodes {
 		for tree := range 2 {
@@ -113,15 +113,16 @@ const (
 	slotsOfPiece = 2 * slotsOfTree
 )
 
-// treePieces is the number of pieces of a vector: the more, the more steps they pass through.
+// treePieces returns the number of pieces of a vector: the more, the more steps they pass through.
 func treePieces(bytes int64, height int) int { return nvlsPieces(bytes * int64(height)) }
 
-// slotElems is the number of elements of the longest half of a slice, where pieces have so many.
+// slotElems returns the number of elements of the longest half of a slice, where pieces have so
+// many.
 func slotElems(nElem, pieces, width int) int {
 	return tl.CDiv(tl.CDiv(tl.CDiv(nElem, pieces), width), 2)
 }
 
-// slotsInTurn is the number of pieces that have slots of their own.
+// slotsInTurn returns the number of pieces that have slots of their own.
 func slotsInTurn(pieces, height int) int { return min(pieces, 2*treeLag*height+1) }
 
 func newNodeTree(c *tl.Context, a tl.Args, width, pieces int) *nodeTree {
@@ -155,7 +156,7 @@ func newNodeTree(c *tl.Context, a tl.Args, width, pieces int) *nodeTree {
 	return t
 }
 
-// turns is the number of pieces that have slots of their own.
+// turns returns the number of pieces that have slots of their own.
 func (t *nodeTree) turns() int { return slotsInTurn(t.pieces, t.height) }
 
 // meetFor synchronizes the node in a step if the rank needs the work of others. They have staged a
@@ -299,7 +300,7 @@ func (t *nodeTree) spread(tree, k, i int, result tl.Tensor) {
 	t.c.StoreMulticast(part, result)
 }
 
-// byNodes is the group of ranks of each node, of the innermost level.
+// byNodes returns the group of ranks of each node, of the innermost level.
 func byNodes(world int, widths []int) (groups [][]int) {
 	width := innermost(append(widths[:len(widths):len(widths)], world))
 	for at := range world / width {

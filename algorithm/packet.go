@@ -10,7 +10,7 @@ import (
 // flag is the number of the call on its window, so that no packet has that of the one before. Each
 // packet has a word of its own: packet i of rank r word r of row i.
 
-// packets is the number of packets of n elements: one for each tile.
+// packets returns the number of packets of n elements: one for each tile.
 func packets(n int, t dtype.Type) int { return tl.CDiv(n, tileBytes/t.Size()) }
 
 // packetCall is a call of such a kernel.

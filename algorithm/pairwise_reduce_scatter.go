@@ -37,7 +37,7 @@ func pairwiseReduceScatter(c *tl.Context, a tl.Args) {
 	}
 }
 
-// largest is the number of elements in the largest of n blocks that a rank brings.
+// largest returns the number of elements in the largest of n blocks that a rank brings.
 func largest(a tl.Args, n int) int {
 	most := 0
 	for j := range n {

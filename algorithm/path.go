@@ -58,7 +58,7 @@ func binomialFrom(world, root int) Path {
 	}
 }
 
-// binomialTo is the same path in reverse.
+// binomialTo returns the same path in reverse.
 func binomialTo(world, root int) Path { return backwards(binomialFrom(world, root)) }
 
 // binomialAndBack goes up and down again.
@@ -73,7 +73,7 @@ func treeAndBack(world, _ int) Path {
 	return andBack(w)
 }
 
-// firstOfTwoTrees is the path of one half of the vector, up and down its tree.
+// firstOfTwoTrees returns the path of one half of the vector, up and down its tree.
 func firstOfTwoTrees(world, _ int) Path {
 	var longest []int
 	for rank := range world {

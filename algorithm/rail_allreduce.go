@@ -70,7 +70,7 @@ func newRail(c *tl.Context, a tl.Args, width int) *rail {
 	return r
 }
 
-// part is the part of a piece of the slice that belongs to a node.
+// part returns the part of a piece of the slice that belongs to a node.
 func (r *rail) part(v tl.Ref, t, node int) tl.Ref {
 	return r.slice(v).Chunk(r.pieces, t).Chunk(len(r.rail), node)
 }

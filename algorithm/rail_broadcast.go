@@ -61,7 +61,7 @@ func railBroadcast(c *tl.Context, a tl.Args) {
 	awaitWord(c, started.Slice(0, len(r.rail)), use)
 }
 
-// came is the word of piece t.
+// came returns the word of piece t.
 func (r *rails) came(t int) tl.Signal { return row(r.c, r.signals, 3+t).At(0) }
 
 // railChain is the number of pieces of a share from which on it goes along a chain of nodes. The

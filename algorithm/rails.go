@@ -77,7 +77,7 @@ func newRails(c *tl.Context, a tl.Args, width, longest, parts, most, widest, ahe
 	return r
 }
 
-// railCount is the number of pieces of a vector.
+// railCount returns the number of pieces of a vector.
 func railCount(a tl.Args, elems int) int {
 	bytes := int64(elems) * int64(a.DType.Size())
 	long := a.ChunkBytes
@@ -87,7 +87,7 @@ func railCount(a tl.Args, elems int) int {
 	return int(max(1, min(railPieces, (bytes+long-1)/long)))
 }
 
-// railSlots is the number of elements in the slots of vectors of n elements.
+// railSlots returns the number of elements in the slots of vectors of n elements.
 func railSlots(n, vectors int) int {
 	if n < 0 || n > mem.MaxOffset/4/max(1, vectors) {
 		return n // a window of so many is refused
@@ -116,7 +116,7 @@ func (r *rails) meet(i, use int) {
 	awaitWord(r.c, words.Slice(r.rank(0), len(r.node)), use)
 }
 
-// rank is the j-th rank of the node.
+// rank returns the j-th rank of the node.
 func (r *rails) rank(j int) int { return r.at*len(r.node) + j }
 
 // run starts the loads of a job. Before, it finishes jobs until fewer than ahead are left.

@@ -107,7 +107,8 @@ func Unknown(name string, known []string) error {
 // All lists the algorithms by name.
 func All() []*Algorithm { return slices.Clone(rows) }
 
-// Lookup is the algorithm called name. The error for an unknown name has the names that are near.
+// Lookup returns the algorithm called name. The error for an unknown name has the names that are
+// near.
 func Lookup(name string) (*Algorithm, error) {
 	i, found := slices.BinarySearchFunc(rows, name, byName)
 	if found {

@@ -73,7 +73,7 @@ func (x *again) room(k int) int {
 	return x.co.Out(c, c.Root) + x.co.In(c, c.Root) + (between+1)*x.world
 }
 
-// first is where what belongs to call k begins.
+// first returns where what belongs to call k begins.
 func (x *again) first(k int) int {
 	lo := 0
 	for i := range k {
@@ -82,7 +82,7 @@ func (x *again) first(k int) int {
 	return lo
 }
 
-// layouts are the window of a call, and a stretch of memory for all windows of the program.
+// layouts returns the window of a call, and a stretch of memory for all windows of the program.
 func (x *again) layouts(t *testing.T) (one, all *mem.Layout) {
 	t.Helper()
 	// Not the type of the elements, but one of their size.
@@ -109,7 +109,7 @@ func (x *again) layouts(t *testing.T) (one, all *mem.Layout) {
 	return one, all
 }
 
-// window is the one that call k works on, out of the memory of all.
+// window returns the one that call k works on, out of the memory of all.
 func (x *again) window(k int, one *mem.Layout, all *mem.Window) *mem.Window {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -157,7 +157,7 @@ func (x *again) kernel(one *mem.Layout) tl.Kernel {
 	}
 }
 
-// at is where element i of those that lie in blocks is.
+// at returns where element i of those that lie in blocks is.
 func at(blocks []mem.Chunk, i int) int {
 	for _, b := range blocks {
 		if i < b.N {

@@ -28,8 +28,8 @@ func ringAllReduce(c *tl.Context, a tl.Args) {
 	}
 }
 
-// ringPiece is how many elements go around at once. It is all of them, or as many as scratch can
-// hold of the sum, the received data, and the next sum. What fits a slot stays there.
+// ringPiece returns how many elements go around at once. It is all of them, or as many as scratch
+// can hold of the sum, the received data, and the next sum. What fits a slot stays there.
 func ringPiece(c *tl.Context, a *tl.Args) int {
 	vectors := int64(3)
 	_, slot := c.Slots()

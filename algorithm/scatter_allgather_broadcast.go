@@ -37,8 +37,8 @@ func scatterAllGatherBroadcast(c *tl.Context, a tl.Args) {
 	}
 }
 
-// strips is the number of strips of each of n chunks of a vector. A strip is no longer than a tile.
-// All chunks have equally many, so that all ranks take the same steps.
+// strips returns the number of strips of each of n chunks of a vector. A strip is no longer than a
+// tile. All chunks have equally many, so that all ranks take the same steps.
 func strips(v tl.Ref, n int) int {
 	return max(1, tl.CDiv(v.Chunk(n, 0).Len(), tileBytes/v.DType.Size())) // no chunk is longer than the first
 }

@@ -107,7 +107,7 @@ func someLevels(rng *rand.Rand, world int) []int {
 	return all
 }
 
-// group is the launch's group; ok is false where its rings cannot be.
+// group returns the launch's group; ok is false where its rings cannot be.
 func (s *scene) group(t *testing.T, a *algorithm.Algorithm) (g launch.Group, ok bool) {
 	top, err := topology.Lookup(a.Topology)
 	if err != nil {

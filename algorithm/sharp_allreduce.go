@@ -49,10 +49,10 @@ const (
 	sharpTake  = 3
 )
 
-// sharpPieces is the number of pieces of a vector.
+// sharpPieces returns the number of pieces of a vector.
 func sharpPieces(bytes int64) int { return nvlsPieces(sharpTake * bytes) }
 
-// sharpSlot is the number of elements of the longest slice, where pieces have so many.
+// sharpSlot returns the number of elements of the longest slice, where pieces have so many.
 func sharpSlot(nElem, pieces, width int) int { return tl.CDiv(tl.CDiv(nElem, pieces), width) }
 
 func newSharp(c *tl.Context, a tl.Args, width, pieces int) *sharp {
@@ -97,7 +97,7 @@ func (s *sharp) take(k int) *stream {
 	return copying(s.c, s.a.Out(s.c.Rank(), s.a.NElem).Chunk(s.pieces, k), s.c.Local(s.data.Chunk(s.pieces, k)))
 }
 
-// slice is the own slice of piece k, and the slot for its result.
+// slice returns the own slice of piece k, and the slot for its result.
 func (s *sharp) slice(k int) (slice, result tl.Sym) {
 	slice = s.data.Chunk(s.pieces, k).Chunk(s.width, s.place)
 	return slice, s.slots.Slice(k%2*s.slot, slice.Len())
@@ -147,7 +147,7 @@ func (s *sharp) store(k int) *stream {
 	return l
 }
 
-// byNodesAndRails is the groups of ranks of each node, and of each place in the nodes.
+// byNodesAndRails returns the groups of ranks of each node, and of each place in the nodes.
 func byNodesAndRails(world int, widths []int) [][]int {
 	groups := byNodes(world, widths)
 	if len(groups) > 1 {

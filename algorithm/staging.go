@@ -24,7 +24,7 @@ func stagingLayout(world, blocks, n int, t dtype.Type) (*mem.Layout, error) {
 	return mem.NewLayout(0, []mem.Buffer{{Name: "scratch", Parts: []mem.Part{mem.DataPart("data", t, max(1, blocks*n))}}})
 }
 
-// staging is the first n elements of this rank's copy of such a window.
+// staging returns the first n elements of this rank's copy of such a window.
 func staging(c *tl.Context, a tl.Args, n int) tl.Ref {
 	return c.Local(c.Data(a.Window(0), "scratch.data").As(a.DType).Slice(0, n))
 }

@@ -78,13 +78,13 @@ func newTorusSwap(c *tl.Context, a tl.Args, dims []levelCircle, part, phase int,
 	return s
 }
 
-// most is the distance of the farthest rank.
+// most returns the distance of the farthest rank.
 func (s *torusSwap) most() int { return s.dims[s.k].n / 2 }
 
 // half reports whether ranks at a distance are as far in the opposite direction.
 func (s *torusSwap) half(distance int) bool { return 2*distance == s.dims[s.k].n }
 
-// tiles is the number of tiles of each block for a distance: those of the longest one.
+// tiles returns the number of tiles of each block for a distance: those of the longest one.
 func (s *torusSwap) tiles(distance int) int {
 	elems := tl.CDiv(tl.CDiv(s.a.NElem, s.c.WorldSize()), len(s.dims))
 	if s.half(distance) {
@@ -124,7 +124,7 @@ func (t *tileCourse) next() {
 // end reports whether there are no more tiles.
 func (t *tileCourse) end() bool { return t.distance > t.s.most() }
 
-// tile is the current tile of the block whose place along the dimension is so many hops ahead.
+// tile returns the current tile of the block whose place along the dimension is so many hops ahead.
 func (t *tileCourse) tile(hops int, in func(rank int) tl.Ref) tl.Ref {
 	s := t.s
 	per := s.tiles(t.distance)
@@ -150,7 +150,7 @@ func (t *tileCourse) tile(hops int, in func(rank int) tl.Ref) tl.Ref {
 	return block.Slice(lo, min(s.per, block.Len()-lo))
 }
 
-// forward is a number of hops in the direction of the exchange.
+// forward returns a number of hops in the direction of the exchange.
 func (s *torusSwap) forward(hops int) int {
 	if s.west {
 		return -hops
@@ -158,7 +158,7 @@ func (s *torusSwap) forward(hops int) int {
 	return hops
 }
 
-// held is where this rank has a block: in the result, once it has come along a dimension.
+// held returns where this rank has a block: in the result, once it has come along a dimension.
 func (s *torusSwap) held(rank int) tl.Ref {
 	me, n := s.c.Rank(), s.c.WorldSize()
 	stride := 1

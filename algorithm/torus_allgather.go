@@ -15,13 +15,13 @@ func torusAllGather(c *tl.Context, a tl.Args) {
 	gatherRound(t.circle(tl.South, func(y int) tl.Ref { return out.Chunk(t.h, y) }))
 }
 
-// blocksOf are the n blocks of a vector.
+// blocksOf returns the n blocks of a vector.
 func blocksOf(v tl.Ref, n int) func(k int) tl.Ref {
 	return func(k int) tl.Ref { return v.Chunk(n, k) }
 }
 
-// circle is the ring of a rank's row or column in one direction. It has the part of each place in
-// it, counted from west to east or from north to south.
+// circle returns the ring of a rank's row or column in one direction. It has the part of each place
+// in it, counted from west to east or from north to south.
 func (t torus) circle(to tl.Dir, part func(k int) tl.Ref) *circle {
 	from, _ := to.Opposite()
 	r := &circle{c: t.c, to: to, from: from, me: t.x, n: t.w, part: part}

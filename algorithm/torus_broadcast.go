@@ -66,11 +66,11 @@ func torusBroadcast(c *tl.Context, a tl.Args) {
 	}
 }
 
-// treeSteps is the number of pieces of each of some parts, and the steps from a rank to the next
-// one in its tree. A piece passes a link in one step. So the steps are as many as pieces pass until
-// the first one has arrived, with a quarter of the latency to spare. Of a quarter of the slots that
-// many messages are in flight, and as many credits. What a send waits for, if all slots are full,
-// must be an earlier step of the receiver: lag is less than n_slots.
+// treeSteps returns the number of pieces of each of some parts, and the steps from a rank to the
+// next one in its tree. A piece passes a link in one step. So the steps are as many as pieces pass
+// until the first one has arrived, with a quarter of the latency to spare. Of a quarter of the
+// slots that many messages are in flight, and as many credits. What a send waits for, if all slots
+// are full, must be an earlier step of the receiver: lag is less than n_slots.
 func treeSteps(c *tl.Context, a tl.Args, parts int) (pieces, lag int) {
 	latency := a.LatencyBytes
 	if latency == 0 {
@@ -94,7 +94,7 @@ type linkTree struct {
 	to    []tl.Dir // of the children
 }
 
-// linkTrees are the places of a rank in the trees from a root, two for each dimension.
+// linkTrees returns the places of a rank in the trees from a root, two for each dimension.
 func linkTrees(dims []levelCircle, root int) []linkTree {
 	at := make([]int, len(dims)) // from the root
 	for k, d := range dims {
@@ -119,7 +119,7 @@ func linkTrees(dims []levelCircle, root int) []linkTree {
 	return trees
 }
 
-// linkDepth is the number of steps from the root to a place in the trees of a dimension.
+// linkDepth returns the number of steps from the root to a place in the trees of a dimension.
 func linkDepth(dims []levelCircle, at []int, dim int, west bool) (depth int) {
 	at = append([]int(nil), at...)
 	for along := alongDim(at, dim); along >= 0; along = alongDim(at, dim) {
@@ -129,7 +129,7 @@ func linkDepth(dims []levelCircle, at []int, dim int, west bool) (depth int) {
 	return depth
 }
 
-// stepAlong is the place after another on a ring of n, to the east or to the west.
+// stepAlong returns the place after another on a ring of n, to the east or to the west.
 func stepAlong(at, n int, west bool) int {
 	if west {
 		return (at + n - 1) % n
@@ -144,8 +144,8 @@ func eastOrWest(d levelCircle, west bool) tl.Dir {
 	return topology.LevelEast(d.level)
 }
 
-// alongDim is the dimension along which a part comes to a place, in the trees of a dimension. It
-// is -1 at the root.
+// alongDim returns the dimension along which a part comes to a place, in the trees of a dimension.
+// It is -1 at the root.
 func alongDim(at []int, dim int) int {
 	if at[dim] == 0 {
 		for _, x := range at {

@@ -26,8 +26,9 @@ func torusReduceScatter(c *tl.Context, a tl.Args) {
 	}, t.circle(tl.East, t.inRow(func(rank int) tl.Ref { return blockRange(a, v, n, rank, 1) })))
 }
 
-// bringBlocks is the vector that a rank brings, with its blocks one after the other, and staging
-// memory with as many places. They are the same where the blocks had to be brought together.
+// bringBlocks returns the vector that a rank brings, with its blocks one after the other, and
+// staging memory with as many places. They are the same where the blocks had to be brought
+// together.
 func bringBlocks(c *tl.Context, a tl.Args) (v, stage tl.Ref) {
 	n := c.WorldSize()
 	stage = staging(c, a, inputElems(a, n))

@@ -41,7 +41,7 @@ import (
 // ringRow is the number of signals in a row of a ring: 64 bytes.
 const ringRow = 16
 
-// meshRow is the number of signals in a row of a mesh: one for each rank, and as many as in a
+// meshRow returns the number of signals in a row of a mesh: one for each rank, and as many as in a
 // ring's at least.
 func meshRow(world int) int { return max(ringRow, world) }
 
@@ -59,15 +59,15 @@ func scratchLayout(world, n int, t dtype.Type, rows, perRow int) (*mem.Layout, e
 	return mem.NewLayout(0, []mem.Buffer{{Name: "scratch", Parts: parts}})
 }
 
-// scratch is the first n elements of the data of a kernel's window, and its signals. A window
+// scratch returns the first n elements of the data of a kernel's window, and its signals. A window
 // for elements of one type serves all types of that size.
 func scratch(c *tl.Context, a tl.Args, n int) (tl.Sym, tl.Signal) {
 	w := a.Window(0)
 	return c.Data(w, "scratch.data").As(a.DType).Slice(0, n), c.Signals(w, "scratch.signals")
 }
 
-// packed is where the blocks that a rank brings lie in a window, one for each of n ranks. They lie
-// one after the other, even if there are gaps in the rank's memory.
+// packed returns where the blocks that a rank brings lie in a window, one for each of n ranks. They
+// lie one after the other, even if there are gaps in the rank's memory.
 func packed(a tl.Args, n, j int) mem.Chunk {
 	if a.InBlocks == nil {
 		return mem.ChunkOf(a.NElem, n, j)

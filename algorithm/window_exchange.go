@@ -56,7 +56,7 @@ func (x *exchange) chunk(block tl.Ref, m int) tl.Ref {
 	return block.Slice(m*x.slot, min(x.slot, block.Len()-m*x.slot))
 }
 
-// rounds is the number of chunks of a block.
+// rounds returns the number of chunks of a block.
 func (x *exchange) rounds(block tl.Ref) int {
 	if block.Len() == 0 {
 		return 0
@@ -70,8 +70,8 @@ func (x *exchange) rounds(block tl.Ref) int {
 func (x *exchange) in(d int) tl.Ref  { return x.a.InBlock(x.me, x.n, d) }
 func (x *exchange) out(s int) tl.Ref { return x.a.OutBlock(x.me, x.a.NElem, x.n, s) }
 
-// partners are the i-th rank that this one sends to in a step, and the i-th that sends to it. They
-// are all ranks of the server so many further on, and of the server so many before. Every rank
+// partners returns the i-th rank that this one sends to in a step, and the i-th that sends to it.
+// They are all ranks of the server so many further on, and of the server so many before. Every rank
 // begins at its own place there, so that no rank gets two chunks at a time.
 func (x *exchange) partners(step, i int) (to, from int) {
 	l := x.perServer

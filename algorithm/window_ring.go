@@ -20,7 +20,7 @@ type ring struct {
 	counted         int // place among the window's uses of a row that serves all rounds; 0: each round has a row
 }
 
-// newRing is the ring of a call whose window holds so many elements.
+// newRing returns the ring of a call whose window holds so many elements.
 func newRing(c *tl.Context, a tl.Args, elems int, chunk func(data tl.Sym, k int) tl.Sym) *ring {
 	me, n := c.Rank(), c.WorldSize()
 	r := &ring{c: c, a: a, me: me, n: n, left: (me + n - 1) % n, right: (me + 1) % n, use: a.Use(0)}
@@ -29,14 +29,14 @@ func newRing(c *tl.Context, a tl.Args, elems int, chunk func(data tl.Sym, k int)
 	return r
 }
 
-// ofVector is a ring on the chunks of a vector that every rank brings, all of it staged.
+// ofVector returns a ring on the chunks of a vector that every rank brings, all of it staged.
 func ofVector(c *tl.Context, a tl.Args) *ring {
 	r := newRing(c, a, a.NElem, func(data tl.Sym, k int) tl.Sym { return data.Chunk(c.WorldSize(), k) })
 	move(c, c.Local(r.data), a.Shard(r.me))
 	return r
 }
 
-// ofBlocks is a ring on the blocks that every rank brings, all of them staged.
+// ofBlocks returns a ring on the blocks that every rank brings, all of them staged.
 func ofBlocks(c *tl.Context, a tl.Args) *ring {
 	n := c.WorldSize()
 	r := newRing(c, a, inputElems(a, n), func(data tl.Sym, k int) tl.Sym {
@@ -47,7 +47,7 @@ func ofBlocks(c *tl.Context, a tl.Args) *ring {
 	return r
 }
 
-// ofSlots is a ring on slots for the vectors of all ranks, with the own one in its slot.
+// ofSlots returns a ring on slots for the vectors of all ranks, with the own one in its slot.
 func ofSlots(c *tl.Context, a tl.Args) *ring {
 	n := c.WorldSize()
 	r := newRing(c, a, n*a.NElem, func(data tl.Sym, k int) tl.Sym { return data.Chunk(n, k) })
@@ -120,7 +120,7 @@ func (r *ring) gatherByReads() {
 	}
 }
 
-// halves are the two halves of a chunk: one goes right, the other left.
+// halves returns the two halves of a chunk: one goes right, the other left.
 func (r *ring) halves(right, left int) (east, west tl.Sym) {
 	return r.chunk(right).Chunk(2, 0), r.chunk(left).Chunk(2, 1)
 }

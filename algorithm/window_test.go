@@ -191,7 +191,7 @@ func ownFirst(world, own int) []int {
 	return slices.Insert(slices.Delete(ranks, own, own+1), 0, own)
 }
 
-// chunkAt is the chunk in which element i of n lies, and i within it.
+// chunkAt returns the chunk in which element i of n lies, and i within it.
 func chunkAt(n, world, i int) (k int, chunk mem.Chunk, within int) {
 	for ; ; k++ {
 		if c := mem.ChunkOf(n, world, k); i < c.Lo+c.N {

@@ -102,7 +102,7 @@ func (e *Expectation) Reference(ref *Reference, part Part, lo, n int, in func(ra
 	e.floats(ref, part, lo, n, in)
 }
 
-// operand is where elements lo.. of part are in a rank's input.
+// operand returns where elements lo.. of part are in a rank's input.
 func (e *Expectation) operand(part Part, lo, n int, in []byte) []byte {
 	size := e.Call.Type.Size()
 	at := (int(part.Base) + lo) * size

@@ -29,7 +29,7 @@ func (bare) Launch(context.Context, *launch.Launch) (*launch.Result, error) {
 func (bare) Data() *oplog.Log { return nil }
 func (bare) Close()           {}
 
-// row is the smallest row that can be registered, with some capabilities.
+// row returns the smallest row that can be registered, with some capabilities.
 func row(name string, cs ...Capability) Row {
 	return Row{Name: name, Capabilities: cs, New: func(Setup) (Executor, error) { return bare{}, nil }}
 }

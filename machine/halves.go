@@ -11,7 +11,7 @@ func (m *Machine) Apart(from, to NodeID) bool {
 	return from/perSIP != to/perSIP
 }
 
-// Half is the number of hops in the first half of such a route: those up to the switch. Of any
+// Half returns the number of hops in the first half of such a route: those up to the switch. Of any
 // route it is the number of hops up to the first one outside SIPs, or of all hops.
 func (m *Machine) Half(route []Hop) int {
 	for i, h := range route {
@@ -29,6 +29,6 @@ func (m *Machine) meetAtSwitch() bool {
 	return l != nil && len(l.at) == 1 && l.at[0].net.hubs() == 1 && m.conns == 1
 }
 
-// Nodes is the number of PEs, memories and routers: those of lower numbers than all that is between
-// cubes.
+// Nodes returns the number of PEs, memories and routers: those of lower numbers than all that is
+// between cubes.
 func (m *Machine) Nodes() int { return m.NumCubes() * m.cube.nodes }

@@ -94,7 +94,7 @@ type More struct {
 	Side               *tl.OneSided // of one-sided operations
 }
 
-// Scalar is the number that an arithmetic operation has in place of an operand.
+// Scalar returns the number that an arithmetic operation has in place of an operand.
 func (p *Program) Scalar(o *Op) float64 { return math.Float64frombits(p.More[o.More].Scalar) }
 
 // Accesses reports whether the operation loads from or stores to memory at an address of the
@@ -161,7 +161,7 @@ func Read(runs []Run) Reader {
 	return r
 }
 
-// Next is the difference at the next position.
+// Next returns the difference at the next position.
 func (r *Reader) Next() int64 {
 	if r.at == r.next {
 		r.now, r.runs = r.runs[0].Delta, r.runs[1:]

@@ -361,7 +361,7 @@ func (r *recorder) restAgrees(o *Op, in *tl.Instr) bool {
 	return needsMore(in) && r.more[o.More].is(in)
 }
 
-// reads is an operand as it is recorded: one that no operation has filled is empty.
+// reads returns an operand as it is recorded: one that no operation has filled is empty.
 func (g *guard) reads(tensor int32) int32 {
 	if tensor == tl.None || !tl.Drive(g.tl).Cell(tensor).Local {
 		return tl.None

@@ -27,7 +27,7 @@ func (r *recorder) depart(in *tl.Instr) *Op {
 	return &r.own.Ops[r.at]
 }
 
-// branchAt is the operation at hand, in the oldest of the records that share it.
+// branchAt returns the operation at hand, in the oldest of the records that share it.
 func (r *recorder) branchAt() branch {
 	k := r.record
 	for p := r.parents[k]; p.record != none && p.at >= int32(r.at); p = r.parents[k] {
@@ -100,7 +100,7 @@ func (r *recorder) keep() error {
 	return nil
 }
 
-// size is the memory that a record takes.
+// size returns the memory that a record takes.
 func (r *recorder) size(k *Record) int64 {
 	return int64(len(k.Ops))*int64(unsafe.Sizeof(Op{})) + 8*int64(len(k.Base)) + 4*int64(len(k.Offs)) + 16*int64(len(k.Lines))
 }

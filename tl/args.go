@@ -98,7 +98,7 @@ func (a *Args) Shard(rank int) Ref {
 	return Ref{a.Shards[rank], Dims(a.NElem), a.DType}
 }
 
-// Out is where a rank's result of n elements goes: its place among Outs, or the first n of
+// Out returns where a rank's result of n elements goes: its place among Outs, or the first n of
 // its shard.
 func (a *Args) Out(rank, n int) Ref {
 	if a.Outs == nil {

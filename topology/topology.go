@@ -123,7 +123,7 @@ func (t *Topology) fitGrid(world int, g Grid) (Grid, error) {
 	return g, nil
 }
 
-// sqrt is the integer square root.
+// sqrt returns the integer square root.
 func sqrt(n int) int {
 	r := 0
 	for bit := 1 << 30; bit > 0; bit >>= 1 {
@@ -134,7 +134,7 @@ func sqrt(n int) int {
 	return r
 }
 
-// widest is the factorisation of n that is nearest to a square, w >= h.
+// widest returns the factorisation of n that is nearest to a square, w >= h.
 func widest(n int) (w, h int) {
 	for h = sqrt(n); n%h != 0; h-- {
 	}

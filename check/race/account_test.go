@@ -120,7 +120,7 @@ func (h *account) putAs(r int, call string, dst, src span, nbi bool) uint64 {
 	return h.putOf(r, call, dst, src, history.Record{NBI: nbi})
 }
 
-// putCarrying is a put that a notification follows.
+// putCarrying returns a put that a notification follows.
 func (h *account) putCarrying(r int, call string, dst, src span, nbi bool, w history.Word, v int64) uint64 {
 	return h.putOf(r, call, dst, src, history.Record{NBI: nbi, Carry: true, Word: w, Type: mem.Int64, Update: tl.SignalAdd, Value: v})
 }
@@ -131,7 +131,7 @@ func (h *account) putOf(r int, call string, dst, src span, rec history.Record) u
 	return rec.Op
 }
 
-// putTensor is a put whose source is no memory.
+// putTensor returns a put whose source is no memory.
 func (h *account) putTensor(r int, dst span) uint64 { return h.putAs(r, "put", dst, span{}, false) }
 
 func (h *account) combine(r int, dst span, float bool) {

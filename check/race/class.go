@@ -12,7 +12,7 @@ const (
 
 func (c Class) String() string { return [...]string{"directed", "counting", "scheduled"}[c] }
 
-// MarshalText is the name.
+// MarshalText returns the name.
 func (c Class) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // Claim returns what follows from the class.

@@ -38,7 +38,7 @@ func (c *clock) at(a history.Agent) uint32 {
 	return c.v.t[a]
 }
 
-// width is the number of agents that the clock may know.
+// width returns the number of agents that the clock may know.
 func (c *clock) width() int {
 	n := int(c.agent) + 1
 	if c.v != nil {

@@ -19,7 +19,7 @@ func (d *Detector) region(a mem.Addr) string {
 	return a.String()
 }
 
-// buffer is the part of a memory name that distinguishes hazards of the same lines.
+// buffer returns the part of a memory name that distinguishes hazards of the same lines.
 func (d *Detector) buffer(where string) string {
 	if name, _, ok := strings.Cut(where, " of "); ok {
 		return name

@@ -134,7 +134,7 @@ func newDetector(o Options, f *facts) *Detector {
 	return d
 }
 
-// Log is where the executor writes.
+// Log returns where the executor writes.
 func (d *Detector) Log() *history.Log { return d.log }
 
 // Fresh declares memory to be new: zeros that no agent has touched, whatever was there before. A

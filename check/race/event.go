@@ -83,13 +83,13 @@ type change struct {
 // size is what an access and an update have in the same places.
 type size struct{ v int64 }
 
-// bytes is the length of a row of an access.
+// bytes returns the length of a row of an access.
 func (s *size) bytes() int64 { return s.v }
 
 // value is what an update sets the word to, or adds.
 func (s *size) value() int64 { return s.v }
 
-// order is the number of an update among those of its agent to this word.
+// order returns the number of an update among those of its agent to this word.
 func (e *event) order() uint32 { return uint32(e.rows) }
 
 // moreID is the number of a more; 0: none.
@@ -137,7 +137,7 @@ func (d *Detector) via(e *event) (linkID, seqs) {
 	return d.mores[e.more].via, d.mores[e.more].viaUpTo
 }
 
-// taskOf is the task of an event's record.
+// taskOf returns the task of an event's record.
 func (d *Detector) taskOf(e *event) int32 {
 	if e.more == 0 {
 		return 0
@@ -145,7 +145,7 @@ func (d *Detector) taskOf(e *event) int32 {
 	return d.mores[e.more].task
 }
 
-// heldAt is the sections that the agent of an event was in; nil: none.
+// heldAt returns the sections that the agent of an event was in; nil: none.
 func (d *Detector) heldAt(e *event) *held {
 	if e.more == 0 {
 		return nil
@@ -230,7 +230,7 @@ const (
 	slabSize = 1 << slabBits
 )
 
-// event is the event with a number.
+// event returns the event with a number.
 func (d *Detector) event(i eventID) *event { return &d.slabs[i>>slabBits][i&(slabSize-1)] }
 
 // freeEvent returns the number of an event that is not in use.
@@ -490,7 +490,7 @@ func (d *Detector) knowsItself(c *clock, e *event) bool {
 	return false
 }
 
-// carrierOf is the carrier of an event, or nil.
+// carrierOf returns the carrier of an event, or nil.
 func (d *Detector) carrierOf(e *event) *event {
 	if e.carrier == 0 {
 		return nil
@@ -511,7 +511,7 @@ func (d *Detector) before(e, x *event, c *clock) bool {
 	return d.knows(c, e)
 }
 
-// pe is the PE whose memory an address is in, or -1.
+// pe returns the PE whose memory an address is in, or -1.
 func pe(a mem.Addr) int32 {
 	if s := a.Space(); s == mem.HBM || s == mem.TCM {
 		return int32(a.Unit())

@@ -10,7 +10,7 @@ func (d *Detector) Live() (events, clocks int) {
 	return d.liveEvents, d.liveVecs
 }
 
-// Covers is the number of covers on all links.
+// Covers returns the number of covers on all links.
 func (d *Detector) Covers() (n int) {
 	for i := range d.numLinks {
 		n += len(d.linkAt(i + 1).known)
@@ -21,7 +21,7 @@ func (d *Detector) Covers() (n int) {
 // Plain keeps every word and all readers in full.
 func (d *Detector) Plain() { d.plain = true }
 
-// Sheets is the number of sheets that were made and are not dissolved.
+// Sheets returns the number of sheets that were made and are not dissolved.
 func (d *Detector) Sheets() (n int) {
 	d.log.Flush()
 	for _, s := range d.sheets {
@@ -38,7 +38,7 @@ const ManyReaders = manyReaders
 // JointAll lets few accesses of few agents have joint events.
 func (d *Detector) JointAll() { d.jointAll = true }
 
-// Joints is the number of joint events that were made.
+// Joints returns the number of joint events that were made.
 func (d *Detector) Joints() int { d.log.Flush(); return d.joints }
 
 // InOrder reports whether the events of each link are in the order of their numbers.

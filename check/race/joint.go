@@ -124,7 +124,7 @@ func (d *Detector) newJoint(r *history.Record) *event {
 	return e
 }
 
-// momentOf is the joint event of a kind that the next access may join.
+// momentOf returns the joint event of a kind that the next access may join.
 func (a *jointly) momentOf(k jointKind) *moment {
 	if a.moments == nil {
 		a.moments = new([jointKinds]moment)
@@ -225,7 +225,7 @@ func (d *Detector) completeJoints(a *agent, all bool) {
 	}
 }
 
-// linkOf is the link of an access of PE to; 0: none.
+// linkOf returns the link of an access of PE to; 0: none.
 func (d *Detector) linkOf(e *event, to int32) linkID {
 	switch {
 	case !e.joint:

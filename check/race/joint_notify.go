@@ -54,7 +54,7 @@ func (d *Detector) notifyJointly(r *history.Record) bool {
 	return true
 }
 
-// now is the moment from which on others know what is complete.
+// now returns the moment from which on others know what is complete.
 func (a *agent) now() uint32 {
 	if a.told {
 		return a.clk.time + 1
@@ -111,8 +111,9 @@ func (d *Detector) mayCarry(r *history.Record) bool {
 	return l.seq <= l.fenced && d.mayShare(&d.agents[r.Agent], r)
 }
 
-// proven is the numbers up to which the first wait for a word finds its link empty. Later updates
-// of the word prove less of the put than this one. So once there are others, no wait proves it.
+// proven returns the numbers up to which the first wait for a word finds its link empty. Later
+// updates of the word prove less of the put than this one. So once there are others, no wait proves
+// it.
 func (d *Detector) proven(e *event) seqs {
 	upTo := e.before
 	if e.joint {

@@ -301,7 +301,7 @@ func divides(opt []*event, need int64) bool {
 	return g != 0 && need%g == 0
 }
 
-// missing is how much must have been added to v (sign 1), or taken away (-1), or that it must
+// missing returns how much must have been added to v (sign 1), or taken away (-1), or that it must
 // have changed (0).
 func missing(q *question, v int64) (need int64, sign int64) {
 	if q.cmp.Holds(q.typ, v, q.value) {

@@ -64,7 +64,7 @@ func TestLibraryIsClean(t *testing.T) {
 	}
 }
 
-// libraryRun is a call of an algorithm.
+// libraryRun returns a call of an algorithm.
 func libraryRun(tb testing.TB, a *algorithm.Algorithm, world, n int) kerneltest.Config {
 	tb.Helper()
 	in := make([][]float64, world)

@@ -128,7 +128,7 @@ type tidying struct {
 	had    []cover
 }
 
-// linkTo is the link of an agent to a PE.
+// linkTo returns the link of an agent to a PE.
 func (d *Detector) linkTo(agent history.Agent, to int32) *link {
 	a := &d.agents[agent]
 	if a.lastLink != 0 && a.lastPE == to {
@@ -145,7 +145,7 @@ func (d *Detector) linkTo(agent history.Agent, to int32) *link {
 	return d.linkAt(i)
 }
 
-// fencedLink is the link of an agent to a PE, on which the fences so far have been taken into
+// fencedLink returns the link of an agent to a PE, on which the fences so far have been taken into
 // account.
 func (d *Detector) fencedLink(agent history.Agent, to int32) *link {
 	l := d.linkTo(agent, to)

@@ -211,7 +211,7 @@ func generate(rng *rand.Rand) *program {
 	return p
 }
 
-// lastMeeting is where the round began that the last operation belongs to.
+// lastMeeting returns where the round began that the last operation belongs to.
 func lastMeeting(acts []act) int {
 	for i := len(acts) - 1; i >= 0; i-- {
 		if acts[i].do == doRefresh {

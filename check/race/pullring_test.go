@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// pullRing is a ring all-reduce that reads the left neighbour's chunk in each round, after
+// pullRing returns a ring all-reduce that reads the left neighbour's chunk in each round, after
 // waits(round) have ordered the round.
 func pullRing(ranks int, meet func(h *account, round int)) func(h *account) {
 	const n = 64
@@ -36,7 +36,7 @@ func pullRing(ranks int, meet func(h *account, round int)) func(h *account) {
 	}
 }
 
-// notifyRight is a neighbour barrier: each rank notifies its right neighbour in word w(round),
+// notifyRight returns a neighbour barrier: each rank notifies its right neighbour in word w(round),
 // which waits for v(round).
 func notifyRight(skip int, w func(round int) int, add, v func(round int) int64) func(h *account, round int) {
 	return func(h *account, s int) {

@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// queue is a producer that puts items into slots of the consumer, which counts what it has
+// queue returns a producer that puts items into slots of the consumer, which counts what it has
 // read. early is how many items too early the producer uses a slot again.
 func queue(items, slots, early int) func(h *account) {
 	return func(h *account) {

@@ -57,7 +57,7 @@ var kindNames = [...]string{"race", "lost_update", "missed_value", "slot", "reus
 
 func (k Kind) String() string { return kindNames[k] }
 
-// MarshalText is the name.
+// MarshalText returns the name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // Access is one of the two sides of a hazard.

@@ -24,12 +24,12 @@ type pages struct {
 
 const pagesBits = 19
 
-// pageAt is the page of an address.
+// pageAt returns the page of an address.
 func (s *shadow) pageAt(a mem.Addr) *page {
 	return &s.pages.at(a >> pagesBits).page[placeInPages(a)]
 }
 
-// placeInPages is the place of the page of an address in its pages.
+// placeInPages returns the place of the page of an address in its pages.
 func placeInPages(a mem.Addr) mem.Addr { return a >> pageBits & (1<<(pagesBits-pageBits) - 1) }
 
 // seg is bytes [lo, hi) of a page, with the accesses that a later one may have to be ordered after.
@@ -53,7 +53,7 @@ type node struct {
 // nodeID is the number of a node; number 0 is none.
 type nodeID uint32
 
-// nodeAt is the node with a number.
+// nodeAt returns the node with a number.
 func (s *shadow) nodeAt(i nodeID) *node { return &s.nodes[i>>slabBits][i&(slabSize-1)] }
 
 // shadow is the memory that agents have accessed.
@@ -186,10 +186,10 @@ func (s *shadow) emptySegs() []seg {
 	return new
 }
 
-// guess is where a place is among stretches of the same length.
+// guess returns where a place is among stretches of the same length.
 func guess(segs []seg, lo uint16) int { return int(lo) * len(segs) >> pageBits }
 
-// firstAfter is the first stretch that ends after lo.
+// firstAfter returns the first stretch that ends after lo.
 func firstAfter(segs []seg, lo uint16) int {
 	a, b := 0, len(segs)
 	if b == 0 {
@@ -228,7 +228,7 @@ func (d *Detector) clone(s *seg) seg {
 	return c
 }
 
-// newNode is the number of a node for an event, which has no next one.
+// newNode returns the number of a node for an event, which has no next one.
 func (d *Detector) newNode(e *event) nodeID {
 	i := d.freeNode
 	if i == 0 {

@@ -39,7 +39,7 @@ func (p *page) holds(lo, hi uint16) bool {
 	return i < len(p.segs) && p.segs[i].lo < hi
 }
 
-// sheetsAt is the sheets of the page of an address.
+// sheetsAt returns the sheets of the page of an address.
 func (s *shadow) sheetsAt(a mem.Addr) *pageSheets {
 	ps := s.pages.at(a >> pagesBits)
 	if ps.sheets == nil {
@@ -220,7 +220,7 @@ func (d *Detector) dissolve(s *sheet) {
 	d.freeSheets = append(d.freeSheets, id)
 }
 
-// numberOf is the number of a sheet.
+// numberOf returns the number of a sheet.
 func (d *Detector) numberOf(s *sheet) sheetID {
 	for _, i := range d.sheetsAt(s.base) {
 		if i != 0 && d.sheets[i] == s {

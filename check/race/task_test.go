@@ -67,7 +67,7 @@ func (d *tasked) post(c *tl.Context, queue int, k body) tl.Handle {
 	return c.Post(&tl.Task{Name: "task", Queue: queue, World: 1, Kernel: d.kernel(k)})
 }
 
-// buffer is the memory that all are about.
+// buffer returns the memory that all are about.
 func buffer(c *tl.Context) tl.Ref { return c.Ref(mem.At(mem.HBM, 0, 0), tl.Dims(4), dtype.I32) }
 
 func reads(c *tl.Context, _ tl.Signal)  { c.Add(c.Load(buffer(c)), c.Full(tl.Dims(4), dtype.I32, 1)) }

@@ -121,7 +121,7 @@ func (t *words) setWhen(i uint32, when unit.Time) {
 	(*of)[i&(settledSlab-1)] = when
 }
 
-// whenOf is the time of the wait of a settled word.
+// whenOf returns the time of the wait of a settled word.
 func (t *words) whenOf(i uint32) unit.Time {
 	if of := t.whens[i>>settledBits]; of != nil {
 		return of[i&(settledSlab-1)]
@@ -129,7 +129,7 @@ func (t *words) whenOf(i uint32) unit.Time {
 	return 0
 }
 
-// flag is a flag of a settled word if it is set.
+// flag returns a flag of a settled word if it is set.
 func flag(set bool, f settledFlags) settledFlags {
 	if set {
 		return f
@@ -206,7 +206,7 @@ func (t *words) fullWords(yield func(*word) bool) {
 	}
 }
 
-// wordAt is the word of a record.
+// wordAt returns the word of a record.
 func (d *Detector) wordAt(r *history.Record) *word {
 	s := *d.words.at(r.Word)
 	switch s.how() {

@@ -10,7 +10,7 @@ import (
 	"kernbench/unit"
 )
 
-// alike is a machine on which all pairs of ranks are alike, and do not meet: packages of one
+// alike returns a machine on which all pairs of ranks are alike, and do not meet: packages of one
 // PE, each joined to each.
 func alike(ranks int) []string {
 	return []string{
@@ -22,7 +22,7 @@ func alike(ranks int) []string {
 // message is one that is sent, in flight, and received.
 func (c *terms) message(bytes int64) unit.Time { return c.Tx + c.token(0, 1, bytes) + c.W + c.Rx }
 
-// step is a message of n elements that is added to as many.
+// step returns a message of n elements that is added to as many.
 func (c *terms) step(n int) unit.Time { return c.message(int64(2*n)) + c.I + c.spec.Math.Time(n) }
 
 // TestAllReduceClosedForms: where no two messages meet, an all-reduce takes the steps of its
@@ -95,7 +95,7 @@ func TestTorusClosedForm(t *testing.T) {
 	}
 }
 
-// uniformGrid is a machine of cubes of one PE on a square.
+// uniformGrid returns a machine of cubes of one PE on a square.
 func uniformGrid(side int, network string) []string {
 	return []string{
 		"system.sips.count=1", fmt.Sprintf("sip.cube_mesh.w=%d", side), fmt.Sprintf("sip.cube_mesh.h=%d", side),

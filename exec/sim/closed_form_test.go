@@ -15,7 +15,7 @@ import (
 	"kernbench/unit"
 )
 
-// uniformRing is a machine on which all hops of a ring are alike: cubes of one PE, joined
+// uniformRing returns a machine on which all hops of a ring are alike: cubes of one PE, joined
 // in a ring.
 func uniformRing(cubes int) []string {
 	return []string{
@@ -44,12 +44,12 @@ func (c *terms) path(from, to machine.NodeID, bytes int64) unit.Time {
 	return head + slowest.Serial().Time(bytes)
 }
 
-// own is a load or store of the own HBM slice, from the moment that DMA takes it.
+// own returns a load or store of the own HBM slice, from the moment that DMA takes it.
 func (c *terms) own(bytes int64) unit.Time {
 	return c.S + c.b.topo.Cube().HBM.Access + c.b.topo.Cube().HBMBW.Serial().Time(bytes)
 }
 
-// token is a slot message from the send to its being visible.
+// token returns a slot message from the send to its being visible.
 func (c *terms) token(from, to int, bytes int64) unit.Time {
 	ring := &c.b.launch.Ring
 	return c.S + c.path(c.b.m.TCM(from), memory.RingNode(c.b.m, to, ring.Space), ring.Protocol.Wire(bytes)) +
@@ -65,7 +65,7 @@ func (c *terms) late(from, to int, credit bool) unit.Time {
 	return message
 }
 
-// credit is the time of a credit to the sender.
+// credit returns the time of a credit to the sender.
 func (c *terms) credit(from, to int) unit.Time {
 	ring := &c.b.launch.Ring
 	return c.path(c.b.m.PE(from), c.b.m.PE(to), ring.CreditBytes) + c.late(from, to, true)

@@ -80,7 +80,7 @@ func (r *rank) composite(in *tl.Instr) {
 	q.ask(r.Clock)
 }
 
-// tile is the sizes of a step.
+// tile returns the sizes of a step.
 func (q *pipeline) tile(step int) (m, k, n int) {
 	kc, nc := q.depth.count(), q.cols.count()
 	return q.rows.size(step / kc / nc), q.depth.size(step % kc), q.cols.size(step / kc % nc)

@@ -258,7 +258,7 @@ func (r *rank) mayFill() bool {
 	return unsent > 0 && r.engines.DMA.Used(dma.Collective)+unsent >= depth
 }
 
-// unsent is the number of tokens of payloads that are being sent which have no slot yet.
+// unsent returns the number of tokens of payloads that are being sent which have no slot yet.
 func (r *rank) unsent() int {
 	n := 0
 	for _, q := range r.tx {

@@ -76,7 +76,8 @@ func (r *rank) describe() fault.Blocked {
 	return stall.ForAny(w, ring.Slots)
 }
 
-// others are the blocks of this one's group that could still change the words that it waits for.
+// others returns the blocks of this one's group that could still change the words that it waits
+// for.
 func (r *rank) others() []int {
 	var ranks []int
 	for i := range r.run.ranks {

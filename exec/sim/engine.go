@@ -57,10 +57,10 @@ type tasking struct {
 	posts []*task // that it has posted and not awaited
 }
 
-// name is how reports call it.
+// name returns how reports call it.
 func (t *task) name() string { return tl.TaskName(t.Task, t.number) }
 
-// countEngines is the number of places that the tasks of a batch need.
+// countEngines returns the number of places that the tasks of a batch need.
 func (x *run) countEngines() int {
 	if x.batch.Engine == nil {
 		return 0
@@ -182,7 +182,7 @@ func (r *rank) taskEnded() {
 	}
 }
 
-// postOf is the task whose handle a cell is, or nil.
+// postOf returns the task whose handle a cell is, or nil.
 func (r *rank) postOf(cell int32) *task {
 	for _, t := range r.posts {
 		if t.cell == cell && t.gen == tl.Drive(r.ctx).Cell(cell).Gen() {

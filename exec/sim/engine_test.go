@@ -26,7 +26,7 @@ func task(queue int, k tl.Kernel, windows ...*mem.Window) *tl.Task {
 	return &tl.Task{Name: "t", Queue: queue, World: 1, Kernel: k, Args: tl.Args{Windows: windows}}
 }
 
-// issues is a kernel of so many instructions that take nothing but their issue.
+// issues returns a kernel of so many instructions that take nothing but their issue.
 func issues(n int) tl.Kernel {
 	return func(c *tl.Context, _ tl.Args) {
 		for range n {
@@ -55,7 +55,7 @@ func f32(pe, off, n int) tl.Ref {
 	return tl.Ref{Addr: mem.At(mem.HBM, pe, int64(off)), Shape: tl.Dims(n), DType: dtype.F32}
 }
 
-// everything is a kernel that does a bit of everything with another PE, and with its own. It
+// everything returns a kernel that does a bit of everything with another PE, and with its own. It
 // looks at words of its own, unless it is to run on another PE.
 func everything(pe, other int, looks bool) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {

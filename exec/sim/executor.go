@@ -113,7 +113,7 @@ func (e *Executor) newFabric() *noc.Fabric {
 // Counts implements exec.Counter.
 func (e *Executor) Counts() []noc.Count { return e.net.Counts() }
 
-// Data is the log of the data pass, or nil.
+// Data returns the log of the data pass, or nil.
 func (e *Executor) Data() *oplog.Log { return e.opts.Data }
 
 // Close does nothing: nothing outlives a launch.
@@ -216,10 +216,10 @@ func (e *Executor) find(p path) noc.Route {
 	return r
 }
 
-// route is the path between two nodes.
+// route returns the path between two nodes.
 func (e *Executor) route(from, to machine.NodeID) noc.Route { return e.find(path{from, to, false}) }
 
-// request is the path of a read request to a memory.
+// request returns the path of a read request to a memory.
 func (e *Executor) request(from, to machine.NodeID) noc.Route { return e.find(path{from, to, true}) }
 
 // checkAddress refuses physical addresses that the machine does not have.

@@ -87,7 +87,7 @@ type build struct {
 	m    *machine.Machine
 }
 
-// built is the default machine with some settings. It is read only.
+// built returns the default machine with some settings. It is read only.
 func built(t testing.TB, sets []string) (*conf.Topology, *machine.Machine) {
 	t.Helper()
 	key := strings.Join(sets, " ")

@@ -34,7 +34,7 @@ type image struct {
 	trace collector
 }
 
-// regions are the pieces of memory that a program can touch.
+// regions returns the pieces of memory that a program can touch.
 func (p *program) regions() []mem.Addr {
 	var all []mem.Addr
 	for r := range p.world {
@@ -189,7 +189,7 @@ func sameValues(a, b *image) error {
 	return nil
 }
 
-// placeOf is the place of a fault, which every fault must have.
+// placeOf returns the place of a fault, which every fault must have.
 func placeOf(err error) (fault.Place, error) {
 	var (
 		hang     *fault.Deadlock

@@ -370,7 +370,7 @@ func torusGatherPlan(p *plan, n int) {
 	}
 }
 
-// fourWays are the neighbours of a rank in the east, west, south and north of a torus.
+// fourWays returns the neighbours of a rank in the east, west, south and north of a torus.
 func fourWays(r, w int) []int {
 	x, y := r%w, r/w
 	return []int{y*w + (x+1)%w, y*w + (x+w-1)%w, (y+1)%w*w + x, (y+w-1)%w*w + x}

@@ -27,7 +27,7 @@ func takes(a *algorithm.Algorithm, world, n int) bool {
 	return a.Check == nil || a.Check(world, n) == nil
 }
 
-// libraryBench is a launch of an algorithm of the library, with the numbers that its row makes
+// libraryBench returns a launch of an algorithm of the library, with the numbers that its row makes
 // where the setup has none, and its window.
 func libraryBench(t testing.TB, a *algorithm.Algorithm, s setup) *bench {
 	t.Helper()

@@ -38,5 +38,5 @@ func (l *lines) text(number uint32) string {
 	return l.texts[number]
 }
 
-// line is the number of the line that the kernel of a rank is at.
+// line returns the number of the line that the kernel of a rank is at.
 func (r *rank) line() uint32 { return r.run.lines.number(tl.Drive(r.ctx).Line()) }

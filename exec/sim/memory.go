@@ -120,7 +120,7 @@ func span(in *tl.Instr) int64 {
 // owns reports whether an address is in the HBM slice next to the core.
 func (r *rank) owns(a mem.Addr) bool { return a.Space() == mem.HBM && a.Unit() == int(r.seat) }
 
-// toMemory is the path from the PE to a memory.
+// toMemory returns the path from the PE to a memory.
 func (r *rank) toMemory(a mem.Addr) noc.Route {
 	if r.owns(a) {
 		return r.toHBM

@@ -10,8 +10,8 @@ import (
 	"kernbench/tl"
 )
 
-// pairs is a launch in which each even rank sends slot messages to the next one, which only takes
-// them. No other message is on their links.
+// pairs returns a launch in which each even rank sends slot messages to the next one, which only
+// takes them. No other message is on their links.
 func pairs(b testing.TB, world, rounds int) *bench {
 	const n = 2048 // a slot of f16
 	send := func(c *tl.Context, a tl.Args) {

@@ -201,8 +201,8 @@ func (r *rank) copies(in *tl.Instr, a mem.Addr, write bool) (all []mem.Addr) {
 	return all
 }
 
-// part is the first element of a part of a load or store, and the number of its elements: as many
-// as a message has.
+// part returns the first element of a part of a load or store, and the number of its elements: as
+// many as a message has.
 func (m *multi) part(r *rank, k int) (off, n int32) {
 	per := m.perPart(r)
 	off = int32(k) * per
@@ -215,7 +215,7 @@ func (m *multi) perPart(r *rank) int32 {
 
 func (m *multi) parts(r *rank) int { return tl.CDiv(int(m.t.n), int(m.perPart(r))) }
 
-// place is where a part begins in a member's memory.
+// place returns where a part begins in a member's memory.
 func (m *multi) place(at mem.Addr, off int32) mem.Addr {
 	return at + mem.Addr(int64(off)*int64(m.t.typ.Size()))
 }

@@ -16,7 +16,7 @@ import (
 	"kernbench/unit"
 )
 
-// staged is a window of so many elements, and words for a rendezvous.
+// staged returns a window of so many elements, and words for a rendezvous.
 func staged(t testing.TB, n int, typ dtype.Type) *mem.Layout {
 	t.Helper()
 	l, err := mem.NewLayout(0, []mem.Buffer{{Name: "w",
@@ -205,7 +205,7 @@ func throughInPairs(c *tl.Context, a tl.Args) {
 	c.Copy(a.Out(c.Rank(), a.NElem), c.Local(c.Data(a.Window(0), "w.sums")))
 }
 
-// twice is a window of vectors and sums, and words for a rendezvous.
+// twice returns a window of vectors and sums, and words for a rendezvous.
 func twice(t testing.TB, n int, typ dtype.Type) *mem.Layout {
 	t.Helper()
 	l, err := mem.NewLayout(0, []mem.Buffer{{Name: "w", Parts: []mem.Part{mem.SignalPart("words", mem.Int64, 8),

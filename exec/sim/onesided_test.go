@@ -19,7 +19,7 @@ func (c *terms) notice(from, to int) unit.Time {
 
 func (c *terms) request() int64 { return int64(c.b.topo.Fabric().RequestBytes) }
 
-// back is the time of an acknowledgement or reply.
+// back returns the time of an acknowledgement or reply.
 func (c *terms) back(from, to int) unit.Time {
 	if from == to {
 		return 0
@@ -27,7 +27,7 @@ func (c *terms) back(from, to int) unit.Time {
 	return c.path(c.b.m.PE(from), c.b.m.PE(to), c.request())
 }
 
-// ask is the time of a request to a memory, which stops before its port.
+// ask returns the time of a request to a memory, which stops before its port.
 func (c *terms) ask(from, to int) unit.Time { return c.back(from, to) }
 
 // word returns what reading n words of 8 bytes of the own slice takes.

@@ -58,7 +58,7 @@ const (
 // makeBody makes the coroutine of a kernel. Something must resume it.
 func (r *rank) makeBody(k tl.Kernel, a tl.Args) { r.next, r.stop = iter.Pull(r.body(k, a)) }
 
-// body is a rank's coroutine.
+// body returns a rank's coroutine.
 func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		r.yield = yield

@@ -70,7 +70,7 @@ type peers struct {
 // slot is an entry of the table. It names the PE, so that a failed lookup does not read the list.
 type slot struct{ pe, number int32 } // 1 + the number in list; 0: empty
 
-// at is a peer by its number. The pointer holds until another one is added.
+// at returns a peer by its number. The pointer holds until another one is added.
 func (p *peers) at(number int32) *peer { return &p.list[number] }
 
 func (p *peers) find(pe int32) (number int32, ok bool) {
@@ -87,7 +87,7 @@ func (p *peers) find(pe int32) (number int32, ok bool) {
 	return p.last, true
 }
 
-// probe is the slot of a PE, or the empty one where it would be.
+// probe returns the slot of a PE, or the empty one where it would be.
 func (p *peers) probe(pe int32) uint32 {
 	mask := uint32(len(p.slot) - 1)
 	h := (uint32(pe) + uint32(pe)>>7) & mask
@@ -188,19 +188,19 @@ func (r *rank) path(peer int32, which peerPath, from, to machine.NodeID) noc.Rou
 	return *kept
 }
 
-// controlTo is the path of a control message to a peer.
+// controlTo returns the path of a control message to a peer.
 func (r *rank) controlTo(i int32) noc.Route {
 	m := r.run.e.m
 	return r.path(i, controlPath, m.PE(int(r.seat)), m.HBM(int(r.peers.at(i).pe)))
 }
 
-// backFrom is the path of a reply from a peer.
+// backFrom returns the path of a reply from a peer.
 func (r *rank) backFrom(i int32) noc.Route {
 	m := r.run.e.m
 	return r.path(i, backPath, m.PE(int(r.peers.at(i).pe)), m.PE(int(r.seat)))
 }
 
-// routeTo is the path of a put from a memory to a peer's HBM.
+// routeTo returns the path of a put from a memory to a peer's HBM.
 func (r *rank) routeTo(i int32, from machine.NodeID) noc.Route {
 	e := r.run.e
 	switch to := e.m.HBM(int(r.peers.at(i).pe)); from {
@@ -213,7 +213,7 @@ func (r *rank) routeTo(i int32, from machine.NodeID) noc.Route {
 	}
 }
 
-// routesFrom are the paths of a get from a peer's HBM into a memory: of the request, and of
+// routesFrom returns the paths of a get from a peer's HBM into a memory: of the request, and of
 // the data.
 func (r *rank) routesFrom(i int32, to machine.NodeID) (ask, data noc.Route) {
 	e := r.run.e

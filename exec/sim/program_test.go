@@ -128,7 +128,7 @@ func decode(data []byte) *program {
 	return p
 }
 
-// permitted is a kind of step, or what stands for it in a program that keeps to itself.
+// permitted returns a kind of step, or what stands for it in a program that keeps to itself.
 func (p *program) permitted(k stepKind) stepKind {
 	switch k {
 	case doPeek, doPoke, doProbe, doPipe, doAwait:

@@ -19,8 +19,8 @@ func (x *run) unseen(r *rank, user uint32, now, late unit.Time) bool {
 	return late > 0 && x.putUnseen(r, user, now+late)
 }
 
-// lateToken is the time from the arrival of a token until it is seen. One that comes behind it may
-// be there sooner, and is taken later.
+// lateToken returns the time from the arrival of a token until it is seen. One that comes behind it
+// may be there sooner, and is taken later.
 func (r *rank) lateToken(t *transfer) unit.Time {
 	return r.tx[t.port].late + r.run.ring.Protocol.Copied(t.bytes)
 }

@@ -19,7 +19,7 @@ import (
 // bothCores are options with one processor and with two.
 var bothCores = []sim.Options{{}, {SecondCore: true}}
 
-// roundTrips is a kernel that sends its tensor round a ring, so many steps, and does something
+// roundTrips returns a kernel that sends its tensor round a ring, so many steps, and does something
 // else at each.
 func roundTrips(steps int, at func(c *tl.Context, step int, v tl.Tensor)) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {

@@ -96,8 +96,8 @@ func TestSendsWithinTheLead(t *testing.T) {
 	}
 }
 
-// ringsOnAnyMachine is a random ring whose ranks lie anywhere on eight SIPs. Instructions and sends
-// take one of some times.
+// ringsOnAnyMachine returns a random ring whose ranks lie anywhere on eight SIPs. Instructions and
+// sends take one of some times.
 func ringsOnAnyMachine(t *testing.T, seed uint64, issue, send []float64) *bench {
 	d := rand.New(rand.NewPCG(seed, 6))
 	world := 3 + d.IntN(40)

@@ -85,7 +85,7 @@ func eastward(to map[int]int) topology.Override {
 	}
 }
 
-// handOn is a kernel that receives, works, and sends on, where its rank has rings.
+// handOn returns a kernel that receives, works, and sends on, where its rank has rings.
 func handOn(steps int, work func(rank int) int) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		_, sends := c.Neighbor(tl.East)

@@ -132,7 +132,7 @@ func (r *replaying) recorded() *recorded.Launch {
 	}
 }
 
-// recording is how programs are recorded.
+// recording returns how programs are recorded.
 func (e *Executor) recording() program.Options {
 	return program.Options{Own: e.capacity[mem.HBM], Places: e.opts.Data != nil, Parts: true, PEName: e.m.PEName}
 }

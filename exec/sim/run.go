@@ -119,7 +119,7 @@ const (
 	seqCredit = 64 // plus ring
 )
 
-// key is the tie-break of what this rank causes.
+// key returns the tie-break of what this rank causes.
 func (r *rank) key(p des.Phase, sequence uint8, counter uint32) des.Key {
 	return des.MakeKey(p, r.component, sequence, counter)
 }

@@ -46,7 +46,7 @@ func (r *rank) delay() unit.Time {
 	return unit.Time(uint64(most) * (z >> 40) >> 24)
 }
 
-// pause is a random time between two instructions.
+// pause returns a random time between two instructions.
 func (r *rank) pause() unit.Time {
 	if r.draw()&3 != 0 {
 		return 0

@@ -14,7 +14,8 @@ import (
 	"kernbench/tl/launch"
 )
 
-// drawMachine is the settings of a machine of eight SIPs, with any latencies, rates and buffers.
+// drawMachine returns the settings of a machine of eight SIPs, with any latencies, rates and
+// buffers.
 func drawMachine(t *rapid.T) []string {
 	ns := func(what string) float64 { return rapid.SampledFrom([]float64{0, 0.5, 2, 20, 150}).Draw(t, what) }
 	of := func(what string, list ...int) int { return rapid.SampledFrom(list).Draw(t, what) }

@@ -331,7 +331,7 @@ func (r *rank) onWord(op *launch.StreamOp) {
 	r.waitedForOwn()
 }
 
-// memoryOf is the node of an address that a copy engine reads or writes.
+// memoryOf returns the node of an address that a copy engine reads or writes.
 func (r *rank) memoryOf(op *launch.StreamOp, dst bool) machine.NodeID {
 	if dst {
 		return node(r.run.e.m, op.Dst)
@@ -339,7 +339,7 @@ func (r *rank) memoryOf(op *launch.StreamOp, dst bool) machine.NodeID {
 	return node(r.run.e.m, op.Src)
 }
 
-// placeOfOp is the place of a stream's operation.
+// placeOfOp returns the place of a stream's operation.
 func (r *rank) placeOfOp() fault.Place {
 	p := r.run.e.place(r, "")
 	if r.stream != nil && r.stream.op != nil {

@@ -41,7 +41,7 @@ func (r *rank) accountEnd() {
 	h.Add(history.Record{Kind: history.Join, Agent: begetter, Other: r.agent, Time: r.Clock})
 }
 
-// numberIn is the event's number in the account.
+// numberIn returns the event's number in the account.
 func (v *event) numberIn(h *history.Log) uint32 {
 	if v.number == 0 {
 		v.number = h.NextRings(1) + 1 // 0: has none

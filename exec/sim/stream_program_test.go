@@ -112,7 +112,7 @@ func (q *queueing) windows() ([]*mem.Window, error) {
 	return all[:], nil
 }
 
-// place is the address of a block: those of a window in the copy of its device.
+// place returns the address of a block: those of a window in the copy of its device.
 func (q *queueing) place(w *mem.Window, b block) mem.Addr {
 	if b.i < plainBlocks {
 		return b.addr()

@@ -26,7 +26,7 @@ func (z *sizes) split(size int64, index, slices int) int64 {
 	return (int64(index)*least + more) * int64(z.plan.Alignment)
 }
 
-// chunk is where a chunk begins in a buffer.
+// chunk returns where a chunk begins in a buffer.
 func (z *sizes) chunk(index int, b Buffer) int64 {
 	if b == Scratch && z.plan.ReuseResources {
 		if most := z.reusedChunk(); most < (z.in+int64(z.gpu.InputChunks)-1)/int64(z.gpu.InputChunks) {
@@ -101,7 +101,7 @@ func window(size, offset, unit int64) int64 {
 	return min(size-offset, unit)
 }
 
-// inScratch is where an iteration's offset is in a chunk of scratch.
+// inScratch returns where an iteration's offset is in a chunk of scratch.
 func (z *sizes) inScratch(b Buffer, offset int64) int64 {
 	if b != Scratch || !z.plan.ReuseResources || z.gpu.ScratchChunks == 0 {
 		return offset

@@ -243,7 +243,7 @@ func (f *floats) places(rank, block int, o floatOp, r Ref, packet bool, size int
 	return out
 }
 
-// part is where this thread block's share of a reference begins, in units.
+// part returns where this thread block's share of a reference begins, in units.
 func (f *floats) part(r Ref, op *Op) int {
 	whole := r.Size * f.units
 	return op.Part*(whole/op.Parts) + min(op.Part, whole%op.Parts)

@@ -288,7 +288,7 @@ func (l *lowering) period() int64 {
 	return min(l.in, l.out)
 }
 
-// offset is where a buffer begins in its memory.
+// offset returns where a buffer begins in its memory.
 func (l *lowering) offset(rank int, b Buffer) int64 {
 	switch {
 	case l.inPlace && b == Input && l.collective == "all_gather":

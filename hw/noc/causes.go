@@ -103,7 +103,7 @@ func (c *causes) point(m moment, t unit.Time) cause.Point {
 	return c.log.Add(t, m.at, cause.Latency, cause.At(cause.Path, int(m.path)))
 }
 
-// past is the moment a link's latency after another one.
+// past returns the moment a link's latency after another one.
 func (n *Fabric) past(m moment, li uint32) moment {
 	l := &n.links[li]
 	if n.kind(l).latency > 0 {

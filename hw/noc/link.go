@@ -173,7 +173,7 @@ func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 // aSource distinguishes sources from links.
 const aSource = 1 << 31
 
-// from is where a message came from: 1 + the link before, or its source.
+// from returns where a message came from: 1 + the link before, or its source.
 func from(m *message) uint32 {
 	if m.hop == 0 {
 		return aSource | m.via

@@ -36,8 +36,8 @@ type Use struct {
 // Reserved is the state of a use. There may be millions: it holds no pointer.
 type Reserved struct{ exclusive.State }
 
-// Route is the route of a use for Send, which is kept in the same place as what an exclusive one
-// has.
+// Route returns the route of a use for Send, which is kept in the same place as what an exclusive
+// one has.
 func (p *Reserved) Route() Route { return Route{At: p.First, Then: p.Clear} }
 
 func reserved(r Route) Reserved { return Reserved{exclusive.State{First: r.At, Clear: r.Then}} }
@@ -203,7 +203,7 @@ func (n *Fabric) passes(p *plan, u *Use, path []routes.Hop, sole bool) {
 	}
 }
 
-// trimmed is a slice without the room in which it grew, if that is much.
+// trimmed returns a slice without the room in which it grew, if that is much.
 func trimmed[T any](s []T) []T {
 	if cap(s)-len(s) > len(s)/16 {
 		return slices.Clone(s)

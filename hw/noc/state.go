@@ -82,13 +82,13 @@ const most = 1 << 30
 
 func (m *message) class() Class { return Class(m.vc / routes.Channels) }
 
-// vcAt is the vc of a class, at the channel of a hop.
+// vcAt returns the vc of a class, at the channel of a hop.
 func (n *Fabric) vcAt(h routes.Hop, class Class) uint8 {
 	return uint8(class)*routes.Channels | h.Channel()
 }
 
-// channelOf is the channel of hop i of a path in the machine. What is to be written into a memory
-// has a queue of its own at the port: it never waits for what is read.
+// channelOf returns the channel of hop i of a path in the machine. What is to be written into a
+// memory has a queue of its own at the port: it never waits for what is read.
 func (n *Fabric) channelOf(path []machine.Hop, i int) uint8 {
 	if i == len(path)-1 {
 		if s := n.m.Spec(path[i].Link); s.Port {
@@ -98,7 +98,7 @@ func (n *Fabric) channelOf(path []machine.Hop, i int) uint8 {
 	return path[i].Channel
 }
 
-// link is the number of a link of the machine among those of which there is state.
+// link returns the number of a link of the machine among those of which there is state.
 func (n *Fabric) link(id machine.LinkID) uint32 {
 	if n.index == nil {
 		n.index = make([]uint32, n.m.NumLinks())
@@ -128,7 +128,7 @@ func (n *Fabric) kindOf(s *machine.LinkSpec) uint16 {
 	return uint16(len(n.kinds) - 1)
 }
 
-// spaceOf is how many bytes each input buffer of a link holds.
+// spaceOf returns how many bytes each input buffer of a link holds.
 func (n *Fabric) spaceOf(s *machine.LinkSpec) int32 {
 	if s.Buffer > 0 {
 		return int32(min(s.Buffer, most))
@@ -138,7 +138,7 @@ func (n *Fabric) spaceOf(s *machine.LinkSpec) int32 {
 
 func (n *Fabric) kind(l *link) *kind { return &n.kinds[l.own.Kind] }
 
-// into is the number of the buffer of a class and channel of a link.
+// into returns the number of the buffer of a class and channel of a link.
 func (n *Fabric) into(li uint32, vc uint8) uint32 {
 	b := &n.links[li].own
 	if b.VC == vc {
@@ -151,7 +151,7 @@ func (n *Fabric) into(li uint32, vc uint8) uint32 {
 	return isVC | n.vc(li, vc)
 }
 
-// buffer is the buffer with a number.
+// buffer returns the buffer with a number.
 func (n *Fabric) buffer(i uint32) *buffer.Buffer {
 	if i < isVC {
 		return &n.links[i].own
@@ -159,7 +159,7 @@ func (n *Fabric) buffer(i uint32) *buffer.Buffer {
 	return &n.vcBuffers[i-isVC]
 }
 
-// spaceIn is how many bytes a buffer holds.
+// spaceIn returns how many bytes a buffer holds.
 func (n *Fabric) spaceIn(b *buffer.Buffer) int32 { return n.kinds[b.Kind].space }
 
 // fits reports whether a buffer has space for a message at a time.
@@ -187,7 +187,7 @@ func (n *Fabric) release(m *message, at unit.Time) {
 	n.checkBuffer(m.in)
 }
 
-// vcOf is the vc of a buffer with a number.
+// vcOf returns the vc of a buffer with a number.
 func (n *Fabric) vcOf(i uint32) uint32 {
 	if i < isVC {
 		return n.vc(i, n.links[i].own.VC)
@@ -211,7 +211,7 @@ func (n *Fabric) vc(li uint32, which uint8) uint32 {
 	return i
 }
 
-// queue is the queue of a link, which is made when it is not there.
+// queue returns the queue of a link, which is made when it is not there.
 func (n *Fabric) queue(l *link) *queue {
 	if l.queue == 0 {
 		n.queues = append(n.queues, queue{retryAt: never})

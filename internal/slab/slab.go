@@ -14,7 +14,7 @@ type Table[T any] struct {
 
 const blockBits = 8
 
-// At is the entry with a number.
+// At returns the entry with a number.
 func (s *Table[T]) At(i uint32) *T { return &s.blocks[i>>blockBits][i&(1<<blockBits-1)] }
 
 // Put copies an entry into the table and returns its number.

@@ -158,7 +158,7 @@ func (r *Report) trialLog() *cause.Log {
 	return nil
 }
 
-// bySet is a change of the configuration.
+// bySet returns a change of the configuration.
 func (r *Report) bySet(name string, concern func(*Blame) bool, sets ...string) Change {
 	c := Change{Name: name, spec: r.Spec, concern: concern}
 	c.spec.Sets = append(slices.Clone(r.Spec.Sets), sets...)
@@ -173,7 +173,7 @@ func (r *Report) bySet(name string, concern func(*Blame) bool, sets ...string) C
 
 var protocols = []string{"simple", "ll", "ll128"}
 
-// suggestions are the changes that the critical path suggests.
+// suggestions returns the changes that the critical path suggests.
 func (r *Report) suggestions() []Change {
 	var all []Change
 	for _, class := range r.Classes {
@@ -230,7 +230,7 @@ func (r *Report) suggestions() []Change {
 	return all
 }
 
-// credits are the changes where credits are waited for: more slots, larger buffers of links.
+// credits returns the changes where credits are waited for: more slots, larger buffers of links.
 func (r *Report) credits() []Change {
 	var all []Change
 	rings, buffers := 0, false
@@ -256,7 +256,7 @@ func (r *Report) credits() []Change {
 	return all
 }
 
-// links are the changes of a class of links: twice the rate, any rate, no latency.
+// links returns the changes of a class of links: twice the rate, any rate, no latency.
 func (r *Report) links(class string) []Change {
 	var ids []machine.LinkID
 	kinds, latency := map[*machine.LinkSpec]bool{}, false

@@ -219,8 +219,9 @@ func (p *perfPlan) addAll(ctx context.Context, right bool) error {
 	return nil
 }
 
-// withProtocols is a target of auto with each protocol of a machine on which they differ, unless
-// the protocol is set or varied. Switches combine and copy data without flags: with simple alone.
+// withProtocols returns a target of auto with each protocol of a machine on which they differ,
+// unless the protocol is set or varied. Switches combine and copy data without flags: with simple
+// alone.
 func (p *perfPlan) withProtocols(t perfTarget) ([]perfTarget, error) {
 	all := t.Job.Machine.Topology().Software().Protocols
 	const key = "protocol"

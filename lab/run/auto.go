@@ -82,8 +82,8 @@ func tuningOf(file string, tables []conf.TuningTable,
 	return t, nil
 }
 
-// autoProgram is the program that runs auto when none is named. It is the one for the collective
-// tuned on the machine, if there is only one, else that of all-reduce.
+// autoProgram returns the program that runs auto when none is named. It is the one for the
+// collective tuned on the machine, if there is only one, else that of all-reduce.
 func (x *Job) autoProgram() *bench.Program {
 	if known := x.tuning.Collectives(x.Machine.Topology().Fingerprint()); len(known) == 1 {
 		return bench.For(known[0])

@@ -12,9 +12,9 @@ import (
 	"kernbench/unit"
 )
 
-// key is a hash of everything that the time of a call depends on. Settings that a target has no use
-// for are no part of it. With a size, neither is the size of a slot that holds all of that: so long
-// a message is never cut.
+// key returns a hash of everything that the time of a call depends on. Settings that a target has
+// no use for are no part of it. With a size, neither is the size of a slot that holds all of that:
+// so long a message is never cut.
 func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collective, c collective.Call, inPlace bool,
 	size unit.Bytes) string {
 	cfg := v.plan.Config

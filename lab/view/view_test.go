@@ -28,7 +28,8 @@ func observed(t *testing.T, s run.Spec, o view.Options) (*view.Run, *explain.Rep
 	return v, r
 }
 
-// end is where the last span of some ends, and whether no span begins before the one before it.
+// end returns where the last span of some ends, and whether no span begins before the one before
+// it.
 func end(s *view.Spans) (at unit.Time, sorted bool) {
 	start := unit.Time(0)
 	sorted = true

@@ -212,7 +212,7 @@ func (d *Drawing) kind(l machine.Link) int {
 	return at
 }
 
-// stageOf is where a link is, with the rate of its line where that is known.
+// stageOf returns where a link is, with the rate of its line where that is known.
 func (d *Drawing) stageOf(l machine.Link) (string, unit.Rate) {
 	fromSIP, fromCube := d.machine.Home(l.From)
 	toSIP, toCube := d.machine.Home(l.To)

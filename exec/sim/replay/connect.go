@@ -87,7 +87,7 @@ func intoRing(sends []program.Sends, port uint8) program.Sends {
 	return sends[port]
 }
 
-// tokens is the most that can be in flight in a ring at the same time. Each has a slot, and no
+// tokens returns the most that can be in flight in a ring at the same time. Each has a slot, and no
 // more are in flight than are sent at all.
 func (x *Replay) tokens(s program.Sends) int64 {
 	slots := int64(x.sizing.Slots())
@@ -107,7 +107,7 @@ func (x *Replay) timing(kind uint32, from, to *rank) uint32 {
 	return kind
 }
 
-// wireSize is the size on the links of the largest token of a payload of a given size.
+// wireSize returns the size on the links of the largest token of a payload of a given size.
 func (x *Replay) wireSize(bytes int64) int64 {
 	ring := &x.in.Launch.Ring
 	x.long = x.long || bytes > ring.SlotBytes

@@ -36,7 +36,7 @@ type stream struct {
 	accepted unit.Time // when its latest token was
 }
 
-// slotsOf are the slots of a ring.
+// slotsOf returns the slots of a ring.
 func (x *Replay) slotsOf(id uint32) []ipcq.Slot {
 	n := x.sizing.Slots()
 	return x.slots[id*n : id*n+n : id*n+n]

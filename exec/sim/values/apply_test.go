@@ -20,7 +20,7 @@ func exchange(c *tl.Context, x tl.Tensor) tl.Tensor {
 	return c.Recv(tl.West, x.Shape(), x.DType())
 }
 
-// pe is the number of the PE that a rank runs on.
+// pe returns the number of the PE that a rank runs on.
 func pe(c *tl.Context, a tl.Args) int32 { return int32(a.Shards[c.Rank()].Unit()) }
 
 // over is virtual memory of a rank, which spans extents.

@@ -45,7 +45,7 @@ type group struct {
 	blocks []program.Block
 }
 
-// slice is the first byte of the HBM slice of a rank.
+// slice returns the first byte of the HBM slice of a rank.
 func (g *group) slice(rank int) mem.Addr { return mem.At(mem.HBM, int(g.g.PEs[rank]), 0) }
 
 // checkEvery is the number of operations after which the error of ctx is checked.

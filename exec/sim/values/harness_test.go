@@ -27,7 +27,7 @@ func extentOf(pe int32, i int) mem.Addr { return mem.At(mem.HBM, int(pe), int64(
 
 func virtual(pe int32) mem.Addr { return mem.At(mem.Virtual, 0, int64(1+pe)<<12) }
 
-// ring is a launch of groups of so many ranks, each a ring of its own.
+// ring returns a launch of groups of so many ranks, each a ring of its own.
 func ring(k tl.Kernel, typ dtype.Type, worlds ...int) *launch.Launch {
 	l := &launch.Launch{
 		Name: "test", Kernel: k, Addrs: &mem.Map{}, Scratch: 1 << 20,
@@ -58,7 +58,7 @@ func ring(k tl.Kernel, typ dtype.Type, worlds ...int) *launch.Launch {
 	return l
 }
 
-// memory is a log that holds the memory of a launch.
+// memory returns a log that holds the memory of a launch.
 func memory(t testing.TB, l *launch.Launch, o oplog.Options) *oplog.Log {
 	t.Helper()
 	log := oplog.New(o)
@@ -94,7 +94,7 @@ type content struct {
 	prov collective.Prov
 }
 
-// contents are the bytes and the provenance of the memory of all ranks.
+// contents returns the bytes and the provenance of the memory of all ranks.
 func contents(t testing.TB, l *launch.Launch, log *oplog.Log) []content {
 	t.Helper()
 	var all []content

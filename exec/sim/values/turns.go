@@ -172,7 +172,7 @@ func (x *ranks) as(t *turn, p payload, o *program.Op) oplog.Operand {
 
 func (x *ranks) fill(t *turn, o *program.Op, v oplog.Operand) { t.tensors[o.Dst] = v }
 
-// operand is a tensor from where the operand begins.
+// operand returns a tensor from where the operand begins.
 func (x *ranks) operand(t *turn, tensor int32) oplog.Operand {
 	if tensor == tl.None {
 		return oplog.Operand{}
@@ -183,7 +183,7 @@ func (x *ranks) operand(t *turn, tensor int32) oplog.Operand {
 	return v
 }
 
-// where is the address of the access at hand.
+// where returns the address of the access at hand.
 func (x *ranks) where(t *turn) mem.Addr {
 	a := x.slice(t.rank) + t.record.Base[t.access] + mem.Addr(t.addrs.Next())
 	t.access++

@@ -57,7 +57,7 @@ func (t *Table) Onward(r Route) Route {
 	return t.turn(r)
 }
 
-// turn is where a route goes on that comes to a hop that is no link.
+// turn returns where a route goes on that comes to a hop that is no link.
 func (t *Table) turn(r Route) Route {
 	if h := t.Hops[r.At]; h != end {
 		r.At = uint32(h - jump)

@@ -191,7 +191,7 @@ type treeReader struct {
 	data []byte
 }
 
-// next is where the next token begins.
+// next returns where the next token begins.
 func (r *treeReader) next() int64 {
 	at := r.InputOffset()
 	for at < int64(len(r.data)) && strings.IndexByte(" \t\r\n,:", r.data[at]) >= 0 {

@@ -129,6 +129,12 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 	if err := p.measureDue(ctx, c, rows, times, known); err != nil {
 		return nil, err
 	}
+	// The best may be slower than its line. Then others can win that its line had ruled out.
+	more := slices.DeleteFunc(c.due(known), func(r *Row) bool { return slices.Contains(rows, r) })
+	if err := p.measureDue(ctx, c, more, times, known); err != nil {
+		return nil, err
+	}
+	rows = append(rows, more...)
 	all := len(c.rows)
 	if err := p.addVariants(ctx, c, p.near(times)); err != nil {
 		return nil, err

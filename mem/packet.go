@@ -2,19 +2,18 @@ package mem
 
 import "slices"
 
-// This file has what executors know of the lines of packets in a window. Each line has a flag, and
-// all lines of a packet have the same one. A control word holds the flag of the last packet that
-// has come whole.
+// This file records which lines of packets have arrived in a window. All lines of a packet have the
+// same flag. A control word holds the flag of the last packet that has arrived completely.
 
-// packets is the lines that have come into all copies of a window.
+// packets holds the lines that have arrived in all copies of a window.
 type packets struct {
-	whole  [][]int32 // by member and word: lines of the last packet that has come whole
+	whole  [][]int32 // by member and word: number of lines of the last complete packet
 	coming map[packetKey]*coming
 }
 
 type packetKey struct{ member, word int32 }
 
-// coming is the lines of a packet that is in flight.
+// coming holds the arrived lines of a packet that is not complete.
 type coming struct {
 	flag int64
 	come []lineSpan
@@ -22,8 +21,8 @@ type coming struct {
 
 type lineSpan struct{ from, to int32 }
 
-// CameWhole notes that all lines of a packet with the flag of a word have come into a member's
-// copy. The word is set at the same time.
+// CameWhole records that all lines of a packet have arrived in a member's copy. The caller sets the
+// word at the same time.
 func (w *Window) CameWhole(member, word, lines int32) {
 	if w.packets.whole[member] == nil {
 		w.packets.whole[member] = make([]int32, w.Layout.Words)
@@ -32,7 +31,7 @@ func (w *Window) CameWhole(member, word, lines int32) {
 	delete(w.packets.coming, packetKey{member, word})
 }
 
-// CamePartly notes that some lines of a packet have come, from one on.
+// CamePartly records that n lines of a packet have arrived, from one on.
 func (w *Window) CamePartly(member, word int32, flag int64, from, n int32) {
 	if w.packets.coming == nil {
 		w.packets.coming = map[packetKey]*coming{}
@@ -47,7 +46,7 @@ func (w *Window) CamePartly(member, word int32, flag int64, from, n int32) {
 	slices.SortFunc(c.come, func(a, b lineSpan) int { return int(a.from) - int(b.from) })
 }
 
-// Lines returns the number of lines of the last packet that has come whole, or 0.
+// Lines returns the number of lines of the last complete packet, or 0.
 func (w *Window) Lines(member, word int32) int32 {
 	if whole := w.packets.whole[member]; whole != nil {
 		return whole[word]

@@ -8,19 +8,20 @@ import (
 )
 
 // This file lets accesses share an event. A rank that reads from n others, or puts to them, begins
-// n accesses at one moment of its clock. From a few on they are one joint event.
-// Invariant: an agent knows a joint event to be complete only if it knows that of each of its
-// accesses. So no hazard is missed. But a joint event may be known later than one of its accesses.
-// So a pass with joint events reports no hazards: it requests another pass without them (exact).
+// n accesses at one moment of its clock. If there are more than a few, they share one joint event.
+// Invariant: an agent knows that a joint event is complete only if it knows that each of its
+// accesses is. So no hazard is missed. But a joint event may become known later than one of its
+// accesses. Therefore a pass with joint events reports no hazards: it requests another pass without
+// them.
 
-// jointKind is what the accesses of a joint event do.
+// jointKind is the kind of the accesses of a joint event.
 type jointKind uint8
 
 const (
 	jointLoads jointKind = iota
 	jointStores
-	jointPuts    // what puts write
-	jointSources // what puts read
+	jointPuts    // writes of puts
+	jointSources // reads of puts
 	jointNotifications
 	jointSignals // notifications that go with puts
 	jointKinds
@@ -33,7 +34,7 @@ const (
 	fewAgents = 32
 )
 
-// moment is the accesses of one kind that an agent has begun at a time of its clock.
+// moment holds the accesses of one kind that an agent has begun at a time of its clock.
 type moment struct {
 	time   uint32
 	n      int
@@ -41,21 +42,21 @@ type moment struct {
 	e      *event // the joint event; nil: none
 }
 
-// jointly is what an agent has of joint events.
+// jointly is the state of an agent for joint events.
 type jointly struct {
 	moments    *[jointKinds]moment
 	unfinished []*event // joint events that are not complete, as long as they are needed
-	linked     []*event // those with effects at PEs, by seq, until no stretch or word has them
+	linked     []*event // joint events with effects at PEs, by seq, as long as a stretch or word refers to them
 
-	told        bool   // it has notified others at its present moment
+	told        bool   // it has notified others at its current moment
 	row         int    // notifications since its last operation of another kind
 	jointPut    uint64 // its last put with a joint event, which a signal may belong to
 	jointPutSeq uint32
 }
 
-// joining is what a Detector has of joint events.
+// joining is the state of a Detector for joint events.
 type joining struct {
-	joints   int  // that were made
+	joints   int  // number of joint events
 	inexact  bool // there may be a hazard that is not counted
 	jointAll bool // few accesses of few agents have joint events too, for tests
 }

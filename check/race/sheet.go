@@ -7,13 +7,13 @@ import (
 
 // This file keeps the memory of tiles by columns. A tile is some columns of a block of rows.
 // Without sheets, each row of each tile has a stretch.
-// Invariant: each access of memory in a sheet is of the same columns in all its rows. So the rows
-// have the same accesses, and those of one stand for all. Another access dissolves the sheet. Puts
-// do too, because they may be packets.
+// Invariant: each access to the memory of a sheet covers the same columns in all its rows. So all
+// rows have the same accesses, and one row stands for all. Any other access splits the sheet into
+// rows. A put does too, because it may be a packet.
 
-// sheet is rows of memory that follow one another, kept as if they were one.
+// sheet is a sequence of rows of memory that are kept as one row.
 type sheet struct {
-	page  // stretches of columns; its addresses are those of the first row
+	page  // stretches of columns, with the addresses of the first row
 	base  mem.Addr
 	pitch int64
 	rows  int32

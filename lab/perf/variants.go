@@ -26,9 +26,11 @@ const (
 // credits.
 const fewSlots = 8
 
-// triedTargets are variants of targets, by variantsOf.
+// triedTargets holds the variants of targets that were tried, by variantsOf. A plan only reads it:
+// addVariants keeps variants of a target when it has made them.
 type triedTargets map[string][]perfTarget
 
+// keep notes the variants of a target.
 func (t triedTargets) keep(key string, all []perfTarget) { t[key] = all }
 
 // near lists the rows that can have other settings, and whose time is at most variedWithin times

@@ -8,7 +8,7 @@ import (
 	"kernbench/unit"
 )
 
-// Switches holds what the switches of a network do with data that pass: all of them do the same.
+// Switches holds the capabilities of the switches of a network. All of them have the same ones.
 type Switches struct {
 	Multicast bool      `json:"multicast"` // they copy what one member stores to all members of a group
 	Types     []string  `json:"reduce_types"`
@@ -16,7 +16,8 @@ type Switches struct {
 	Latency   unit.Time `json:"reduce_ps"`               // from the last data until the result leaves
 }
 
-// switchesOf returns what the switches of a level do, or nil if they pass messages on only.
+// switchesOf returns the capabilities of the switches of a level, or nil if they only forward
+// messages.
 func switchesOf(s *conf.Switch) *Switches {
 	if !s.Multicast && len(s.Reduce.Types) == 0 {
 		return nil
@@ -24,7 +25,7 @@ func switchesOf(s *conf.Switch) *Switches {
 	return &Switches{Multicast: s.Multicast, Types: append([]string{}, s.Reduce.Types...), Rate: s.Reduce.BW, Latency: s.Reduce.Latency}
 }
 
-// Text returns what switches do, as a line below a drawing: "each switch copies (multicast), ...".
+// Text returns the capabilities as a line below a drawing: "each switch copies (multicast), ...".
 func (x *Switches) Text() string {
 	var does []string
 	if x.Multicast {

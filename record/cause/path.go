@@ -2,21 +2,21 @@ package cause
 
 import "math/bits"
 
-// path is a path as a list, its last link first.
+// path is a node of a linked list: the last link of a path, and the path before it.
 type path struct {
 	before uint32
 	link   uint32
 }
 
-// pathTable has each path once. Number 0 is the empty path.
+// pathTable stores each path once. Number 0 is the empty path.
 type pathTable struct {
 	paths    []path
-	freePath uint32   // list of the numbers to be used again, by before
+	freePath uint32   // list of unused numbers, by before
 	index    []uint32 // by hash of a path: its number; 0: free
 	indexed  int
 }
 
-// Extend returns the path that consists of another one and one more link. Path 0 is empty.
+// Extend returns a path with one more link at its end. Path 0 is empty.
 func (t *pathTable) Extend(before uint32, link int) uint32 {
 	if 4*t.indexed >= 3*len(t.index) {
 		t.reindex(max(256, 2*len(t.index)))
@@ -39,7 +39,7 @@ func (t *pathTable) Extend(before uint32, link int) uint32 {
 	return i
 }
 
-// find returns the entry of a path in the index, or the free one where it belongs.
+// find returns the entry of a path in the index, or the free entry for it.
 func (t *pathTable) find(p path) *uint32 {
 	k := (uint64(p.before)<<32 | uint64(p.link)) * 0x9e3779b97f4a7c15
 	k = (k ^ k>>32) * 0x9e3779b97f4a7c15 // the upper bits depend on all

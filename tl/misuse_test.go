@@ -114,3 +114,29 @@ func TestMissingArgument(t *testing.T) {
 		}
 	}
 }
+
+// Each mistake of a turn is named.
+func TestTurnMisuse(t *testing.T) {
+	begin := func(c *tl.Context, turn *tl.Turn) { tl.Drive(c).BeginTurn(turn) }
+	for _, tt := range []struct {
+		name string
+		do   func(c *tl.Context)
+		want string
+	}{
+		{"before the last one ended", func(c *tl.Context) {
+			begin(c, &tl.Turn{ID: 3, World: 1})
+			begin(c, &tl.Turn{ID: 4, World: 1})
+		}, "turn 3 has not ended: end it first"},
+		{"none", func(c *tl.Context) { begin(c, nil) }, "there is no turn"},
+		{"number", func(c *tl.Context) { begin(c, &tl.Turn{World: 1}) }, "turn number 0: a turn has a number of at least 1"},
+		{"operation", func(c *tl.Context) { begin(c, &tl.Turn{ID: 1, World: 1, Op: tl.Avg + 1}) }, "is no reduction"},
+		{"end", func(c *tl.Context) { tl.Drive(c).EndTurn() }, "no turn has begun"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := kerneltest.Try(func(c *tl.Context, _ tl.Args) { tt.do(c) }, kerneltest.Config{World: 1, Collective: kerneltest.None})
+			if _, misuse := errors.AsType[*fault.Misuse](err); !misuse || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+}

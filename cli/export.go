@@ -12,6 +12,7 @@ import (
 	"kernbench/frontend"
 	"kernbench/frontend/plan"
 	"kernbench/internal/outfile"
+	"kernbench/lab/plans"
 	"kernbench/lab/run"
 	"kernbench/tl"
 
@@ -21,17 +22,19 @@ import (
 func (a *app) exportCommand() *cobra.Command {
 	var spec run.Spec
 	var o frontend.ExportOptions
-	var to, dir, proto string
+	var to, dir, proto, program string
 	var names, about []string
 	for _, f := range frontend.Formats() {
 		names = append(names, f.Name)
 		about = append(about, fmt.Sprintf("  %-8s %s", f.Name, f.Summary))
 	}
 	cmd := &cobra.Command{
-		Use:   "export ALGORITHM --to FORMAT",
-		Short: "Write an algorithm as MSCCL XML or Chakra traces",
+		Use:   "export ALGORITHM|--program FILE --to FORMAT",
+		Short: "Write an algorithm or a program as MSCCL XML or Chakra traces",
 		Long: `Record the kernel of every rank, and write its messages and arithmetic in the format of another tool.
-The written files are read back and checked. Formats:
+With --program, write the program in FILE (text or JSON of kernbench program). Its ranks may have
+several blocks. It is run on the mock executor first: one that hangs or races is rejected, with the
+lines. The written files are read back and checked. Formats:
 ` + strings.Join(about, "\n") + `
 
 docs/programs.md lists what a format cannot express. A kernel that reads values at run time, such as
@@ -39,9 +42,13 @@ a word or an undirected receive, is rejected. Traces have no windows.
 ` + exitCodes,
 		Example: `  kernbench export ring_allreduce_chunked --to chakra --ranks 8 --n-elem 4096 --out traces
   kernbench import traces
-  kernbench export halving_doubling_allreduce --to msccl --ranks 16 --channels 4`,
+  kernbench export halving_doubling_allreduce --to msccl --ranks 16 --channels 4
+  kernbench export --program two_rings.txt --to msccl`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			switch given := cmd.Flags().Changed("program"); {
+			case given && len(args) > 0:
+				return fmt.Errorf("%s and --program: both choose what is exported; give one of them", args[0])
+			case !given && len(args) != 1:
 				return fmt.Errorf("%s: name one algorithm (kernbench list algorithms), got %d", verbOf(cmd), len(args))
 			}
 			return nil
@@ -64,6 +71,10 @@ a word or an undirected receive, is rejected. Traces have no windows.
 					o.Protocol = p
 				}
 			}
+			if program != "" {
+				spec.Program = program
+				return a.exportProgram(cmd.Context(), format, spec, dir, o)
+			}
 			if format.Name == "msccl" && spec.NElem == 0 && spec.Ranks > 0 {
 				spec.NElem = 4 * spec.Ranks // so that chunks divide evenly
 			}
@@ -72,6 +83,7 @@ a word or an undirected receive, is rejected. Traces have no windows.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	f.StringVar(&program, "program", "", "write the program in `FILE`: text or JSON of kernbench program; instead of ALGORITHM")
 	f.StringVar(&to, "to", "", "`FORMAT` to write: "+strings.Join(names, ", "))
 	f.StringVar(&dir, "out", ".", "`FOLDER` for the files; created if missing")
 	f.Var((*count)(&o.Channels), "channels",
@@ -90,6 +102,33 @@ a word or an undirected receive, is rejected. Traces have no windows.
 	return cmd
 }
 
+// exportProgram reads a program, checks that it ends without a race, and writes its files to a
+// folder.
+func (a *app) exportProgram(ctx context.Context, to frontend.Format, spec run.Spec, dir string, o frontend.ExportOptions) error {
+	if info, err := os.Stat(spec.Program); err == nil && info.IsDir() {
+		return fmt.Errorf("--program %s is a folder, want a file that kernbench program printed", spec.Program)
+	}
+	if plans.Foreign(spec.Program) {
+		return fmt.Errorf("%s is a program of another tool, and export writes programs of kernbench: kernbench import %[1]s", spec.Program)
+	}
+	f, err := run.ReadProgram(spec.Program)
+	if err != nil {
+		return err
+	}
+	race := true
+	spec.Executor, spec.Race = "mock", &race
+	r, err := run.Run(ctx, spec)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	if len(r.Hazards) > 0 {
+		fmt.Fprintf(a.err, "kernbench: %s as %s: %v\n", f.Name, to.Name, &r.Hazards[0])
+		return errWrong
+	}
+	name := strings.TrimSuffix(filepath.Base(spec.Program), filepath.Ext(spec.Program))
+	return a.writeExport(to, f, name, dir, o, spec.Program)
+}
+
 // export records an algorithm and writes its files to a folder.
 func (a *app) export(ctx context.Context, to frontend.Format, spec run.Spec, name, dir string, o frontend.ExportOptions) error {
 	spec.Algorithm, spec.Command = name, a.commandLine()
@@ -97,6 +136,12 @@ func (a *app) export(ctx context.Context, to frontend.Format, spec run.Spec, nam
 	if err != nil {
 		return interrupted(ctx, err)
 	}
+	return a.writeExport(to, f, name, dir, o, "")
+}
+
+// writeExport writes a program in a format, to a folder. It does not write over the file that the
+// program is from.
+func (a *app) writeExport(to frontend.Format, f *run.ProgramFile, name, dir string, o frontend.ExportOptions, from string) error {
 	made := run.NewMadeBy(a.commandLine())
 	o.About = [][2]string{{"collective", f.Collective}, {"made_by", strings.Join(made.Lines(), "; ")}}
 	x, err := to.Export(f, filepath.Join(dir, name), o)
@@ -106,7 +151,11 @@ func (a *app) export(ctx context.Context, to frontend.Format, spec run.Spec, nam
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
+	source, _ := os.Stat(from)
 	for _, file := range x.Files {
+		if old, err := os.Stat(file.Name); err == nil && source != nil && os.SameFile(old, source) {
+			return fmt.Errorf("%s would be replaced by its export: give another folder with --out", from)
+		}
 		if err := outfile.WriteFile(file.Name, file.Data); err != nil {
 			return err
 		}

@@ -17,11 +17,12 @@ import (
 
 // programOf writes a plan as a program of kernbench. Blocks become blocks of ranks, and channels
 // become rings. The published steps of a block become a control word. A cell is an element. It
-// returns false for plans that do more.
+// returns false for plans that do more. A counter becomes a control word.
 func programOf(p *plan.Plan, algorithm string) (string, bool) {
 	var b, wires, ranks strings.Builder
 	blocks, scratch := 1, 1
 	outs, ins := make([][]string, p.World()), make([][]string, p.World())
+	waiter, taken := make([]*plan.Block, len(p.Counters)), make([]int, len(p.Counters))
 	from, to := make([]string, len(p.Channels)), make([]string, len(p.Channels))
 	for i, c := range p.Channels {
 		from[i], to[i] = fmt.Sprintf("dim%d", len(outs[c.From])), fmt.Sprintf("dim%d", len(ins[c.To]))
@@ -47,10 +48,20 @@ func programOf(p *plan.Plan, algorithm string) (string, bool) {
 			tensors := 0
 			for i := range k.Blocks[n].Steps {
 				s := &k.Blocks[n].Steps[i]
-				if len(s.Wait)+len(s.Signal) > 0 || s.Switch {
+				if s.Switch || slices.ContainsFunc(append(slices.Clone(s.Src), s.Dst...), func(x plan.Span) bool { return x.Packet }) {
 					return "", false
 				}
-				tensors = writeStep(&ranks, k, n, s, tensors, from, to)
+				for _, w := range s.Wait {
+					if waiter[w.Counter] == nil {
+						waiter[w.Counter] = &k.Blocks[n]
+					}
+					if waiter[w.Counter] != &k.Blocks[n] {
+						return "", false // who gets a unit depends on time
+					}
+					taken[w.Counter] += w.N
+					fmt.Fprintf(&ranks, "  wait_until w2.count[%d] >= %d\n", w.Counter, taken[w.Counter]-p.Counters[w.Counter].Start)
+				}
+				tensors = writeStep(&ranks, p, r, n, s, tensors, from, to)
 			}
 		}
 	}
@@ -72,24 +83,32 @@ func programOf(p *plan.Plan, algorithm string) (string, bool) {
 		algorithm, p.Collective, reduces, in.Cells, results, p.World())
 	fmt.Fprintf(&b, "slots 64 of 256 bytes\nscratch 65536 bytes\nwindow w0 %d bytes\npart w0 scratch f32[%d] staging\n",
 		(scratch*4+127)/128*128+128, scratch)
-	fmt.Fprintf(&b, "window w1 %d bytes\npart w1 done int64[%d]\n%s%s", (blocks*8+127)/128*128, blocks, wires.String(), ranks.String())
+	fmt.Fprintf(&b, "window w1 %d bytes\npart w1 done int64[%d]\n", (blocks*8+127)/128*128, blocks)
+	if n := len(p.Counters); n > 0 {
+		fmt.Fprintf(&b, "window w2 %d bytes\npart w2 count int64[%d]\n", (n*8+127)/128*128, n)
+	}
+	b.WriteString(wires.String() + ranks.String())
 	return b.String(), true
 }
 
-// writeStep writes a step of block n of a rank, and returns the number of the next tensor.
-func writeStep(b *strings.Builder, k *plan.Rank, n int, s *plan.Step, next int, from, to []string) int {
+// writeStep writes a step of block n of rank r, and returns the number of the next tensor.
+func writeStep(b *strings.Builder, p *plan.Plan, r, n int, s *plan.Step, next int, from, to []string) int {
 	memory := func(x plan.Span) string {
+		k, at := &p.Ranks[r], ""
+		if x.Rank != plan.None && x.Rank != r {
+			k, at = &p.Ranks[x.Rank], fmt.Sprintf("@%d", x.Rank)
+		}
 		v, in, out := k.Views[x.View], k.Views[k.Input], k.Views[k.Output]
 		first := v.First + x.First
 		switch {
 		case v.Memory == in.Memory && v.Memory == out.Memory:
-			return fmt.Sprintf("data[%d:+%d]", first, x.N)
+			return fmt.Sprintf("data[%d:+%d]%s", first, x.N, at)
 		case v.Memory == in.Memory:
-			return fmt.Sprintf("in[%d:+%d]", first, x.N)
+			return fmt.Sprintf("in[%d:+%d]%s", first, x.N, at)
 		case v.Memory == out.Memory:
-			return fmt.Sprintf("out[%d:+%d]", first, x.N)
+			return fmt.Sprintf("out[%d:+%d]%s", first, x.N, at)
 		}
-		return fmt.Sprintf("w0.scratch[%d:+%d]", first, x.N)
+		return fmt.Sprintf("w0.scratch[%d:+%d]%s", first, x.N, at)
 	}
 	for _, d := range s.After {
 		fmt.Fprintf(b, "  wait_until w1.done[%d] >= %d\n", d.Block, d.Index+1)
@@ -121,8 +140,18 @@ func writeStep(b *strings.Builder, k *plan.Rank, n int, s *plan.Step, next int, 
 	if s.Send != plan.None {
 		fmt.Fprintf(b, "  send %s t%d\n", from[s.Send], sum)
 	}
+	if s.Publish || len(s.Signal) > 0 {
+		b.WriteString("  pipe_barrier\n  fence\n")
+	}
+	for _, c := range s.Signal {
+		at := ""
+		if owner := p.Counters[c.Counter].Rank; owner != r {
+			at = fmt.Sprintf("@%d", owner)
+		}
+		fmt.Fprintf(b, "  notify w2.count[%d]%s add %d\n", c.Counter, at, c.N)
+	}
 	if s.Publish {
-		fmt.Fprintf(b, "  pipe_barrier\n  fence\n  notify w1.done[%d] set %d\n", n, s.Index+1)
+		fmt.Fprintf(b, "  notify w1.done[%d] set %d\n", n, s.Index+1)
 	}
 	return next
 }

@@ -59,6 +59,9 @@ func (to Format) Export(f *text.File, name string, o ExportOptions) (*Exported, 
 	var x *Exported
 	for i := 0; i < len(attempts); i++ {
 		files, err := to.write(f, name, attempts[i])
+		if at, is := errors.AsType[*text.Error](err); is {
+			return nil, &text.Error{File: at.File, Line: at.Line, Msg: "as " + to.Name + ": " + at.Msg}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s as %s: %w", f.Algorithm, to.Name, err)
 		}

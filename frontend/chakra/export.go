@@ -9,11 +9,13 @@ import (
 	"kernbench/tl"
 )
 
-// Export makes the traces of all ranks of a recorded program. A message is a COMM_SEND_NODE and a
+// Export makes the traces of all ranks of a program. A message is a COMM_SEND_NODE and a
 // COMM_RECV_NODE with a tag of its own, arithmetic is a COMP_NODE. A node depends on the nodes
 // whose result it uses, and on the rank's last receive or addition before it. The reason is that a
 // kernel continues directly after a send. A trace cannot express loads and stores of the rank's own
-// memory, the data of a message, rings, slots and credits. They are left out. attrs go into the
+// memory, the data of a message, rings, slots and credits. They are left out. The blocks of a rank
+// are chains of nodes. If a block waits for a word that another block of the rank changes, its next
+// nodes depend on the nodes before that change. attrs go into the
 // metadata, and so do the statements of the rank. With them the data can be judged when the traces
 // are read again.
 func Export(f *text.File, attrs ...Attr) ([]*Trace, error) {
@@ -38,29 +40,77 @@ func nodes(f *text.File) ([]*Trace, error) {
 	for rank := range traces {
 		traces[rank] = &Trace{}
 	}
+	several := slices.ContainsFunc(f.Blocks, func(b *text.Block) bool { return b.Number > 0 })
+	blocks := make([][]*exporter, f.World)
 	for _, b := range f.Blocks {
-		if b.Number > 0 {
-			return nil, fmt.Errorf("rank %d has several blocks, want one", b.Ranks[0])
-		}
-		for _, rank := range b.Ranks {
-			e := &exporter{file: f, rank: int(rank), trace: traces[rank], made: map[int32]uint64{},
+		for i, rank := range b.Ranks {
+			e := &exporter{file: f, block: b, index: i, rank: int(rank), trace: traces[rank], made: map[int32]uint64{},
 				count: map[port]int{}, posted: map[tl.Dir][]uint64{}}
-			for i := range b.Stmts {
-				if err := e.statement(&b.Stmts[i]); err != nil {
-					return nil, err
-				}
-			}
+			blocks[rank] = append(blocks[rank], e)
+		}
+	}
+	for _, all := range blocks {
+		w := words{}
+		if !several {
+			w = nil
+		}
+		slices.SortFunc(all, func(x, y *exporter) int { return x.block.Number - y.block.Number })
+		if err := carry(all, w); err != nil {
+			return nil, err
 		}
 	}
 	return traces, nil
 }
 
+// carry makes the nodes of the blocks of a rank, in an order that the program allows.
+func carry(blocks []*exporter, w words) error {
+	for moved := true; moved; {
+		moved = false
+		for _, e := range blocks {
+			for e.at < len(e.block.Stmts) && !w.blocks(e) {
+				s := &e.block.Stmts[e.at]
+				if err := e.statement(s, w); err != nil {
+					return e.mistake(s, err)
+				}
+				e.at++
+				moved = true
+			}
+		}
+	}
+	var stuck []string
+	var first *exporter
+	for _, e := range blocks {
+		if e.at == len(e.block.Stmts) {
+			continue
+		}
+		if first == nil {
+			first = e
+		}
+		stuck = append(stuck, fmt.Sprintf("block %d waits for ever at %s", e.block.Number, e.file.Statement(e.block, e.at)))
+	}
+	if first == nil {
+		return nil
+	}
+	return first.mistake(&first.block.Stmts[first.at], fmt.Errorf("rank %d %s", first.rank, strings.Join(stuck, "; ")))
+}
+
+// mistake adds to an error the place of a statement of a file.
+func (e *exporter) mistake(s *text.Stmt, err error) error {
+	if s.Line == 0 {
+		return err
+	}
+	return &text.Error{File: e.file.Name, Line: int(s.Line), Msg: err.Error()}
+}
+
 // exportVersion is the version of the schema that exported traces follow.
 const exportVersion = "0.0.4"
 
-// exporter makes the nodes of one rank.
+// exporter makes the nodes of a block of a rank.
 type exporter struct {
 	file   *text.File
+	block  *text.Block
+	index  int // of the rank in the block
+	at     int
 	rank   int
 	trace  *Trace
 	made   map[int32]uint64 // nodes that made a tensor
@@ -75,7 +125,7 @@ type port struct {
 	dir tl.Dir
 }
 
-func (e *exporter) statement(s *text.Stmt) error {
+func (e *exporter) statement(s *text.Stmt, w words) error {
 	bytes := int64(s.Shape.Elems()) * int64(s.Type.Size())
 	switch s.Op {
 	case text.Load, text.Store, text.Full, text.Fence, text.Quiet, text.PipeBarrier:
@@ -118,6 +168,15 @@ func (e *exporter) statement(s *text.Stmt) error {
 		})
 		e.finish(s, id)
 		e.behind = []uint64{id}
+	case text.Notify, text.WaitUntil:
+		if w == nil || s.Words.Far {
+			return fmt.Errorf("rank %d has an operation on a window: a trace knows sends and receives only", e.rank)
+		}
+		if s.Op == text.Notify {
+			w.notify(e, s)
+		} else {
+			w.wait(e, s)
+		}
 	default:
 		return fmt.Errorf("rank %d has an operation on a window: a trace knows sends and receives only", e.rank)
 	}

@@ -1,4 +1,4 @@
-// Package export turns a recorded program of kernbench into an algorithm of MSCCL. Sends,
+// Package export turns a program of kernbench into an algorithm of MSCCL. Sends,
 // puts, and loads and stores of other ranks' memory become messages. Receives are joined with
 // additions, copies and sends into the steps of the format. Steps are spread over thread
 // blocks, each with one peer to send to and one to receive from; dependencies order the

@@ -2,15 +2,16 @@ package export
 
 import "slices"
 
-// A rank's operations are joined into steps that do several things at once. Each rule checks the
+// A block's operations are joined into steps that do several things at once. Each rule checks the
 // operations between the two that it joins. The later one is moved up to the earlier one. So
-// nothing between may conflict with it, and messages of one peer keep their order.
+// nothing between may conflict with it, and messages of one peer keep their order. A temporary
+// belongs to one block, so only joins of other memory look at blocks.
 
-// fuse joins operations. partner is the peer that messages from a peer are sent on to; fixed is the
+// fuse joins operations. partner is the port that messages from a port are sent on to; fixed is the
 // first element of temporaries in scratch memory.
 func fuse(ops []op, fixed int, partner map[int]int) []op {
 	for changed := true; changed; {
-		changed = joinAdditions(ops, fixed) || joinCopies(ops, fixed)
+		changed = joinAdditions(ops, fixed) || joinCopies(ops, fixed) || joinSums(ops, fixed)
 		ops = slices.DeleteFunc(ops, func(o op) bool { return o.gone })
 	}
 	joinSends(ops, partner)
@@ -141,6 +142,54 @@ func joinCopies(ops []op, fixed int) (changed bool) {
 	return changed
 }
 
+// joinSums replaces a sum in a temporary, of some memory and of others, that is copied to that
+// memory in the end. The others are added to the memory itself. It reports whether it replaced any.
+func joinSums(ops []op, fixed int) (changed bool) {
+	for j := range ops {
+		end := &ops[j]
+		if end.gone || end.kind != opCpy || !isTemporary(end.src, fixed) || readLater(ops[j+1:], end.src) {
+			continue
+		}
+		if terms := sumOf(ops[:j], end); terms != nil {
+			for _, i := range terms {
+				if o := &ops[i]; o.src == end.dst {
+					o.gone = true
+				} else {
+					o.kind, o.dst = opRe, end.dst
+				}
+			}
+			end.gone, changed = true, true
+		}
+	}
+	return changed
+}
+
+// sumOf lists the operations that make the sum which end copies to its destination. That memory
+// must be a term of the sum once, and nothing else may touch it. Else the list is nil.
+func sumOf(ops []op, end *op) (terms []int) {
+	sum, memory, has := end.src, end.dst, false
+	for i := len(ops) - 1; i >= 0; i-- {
+		o := &ops[i]
+		if o.gone || !o.touches(sum) && !o.touches(memory) {
+			continue
+		}
+		first := o.kind == opCpy
+		if o.dst != sum || !first && o.kind != opRe || o.src.overlaps(sum) ||
+			o.src.overlaps(memory) && (has || o.src != memory) {
+			return nil
+		}
+		has = has || o.src == memory
+		terms = append(terms, i)
+		if first {
+			break
+		}
+	}
+	if !has || ops[terms[len(terms)-1]].kind != opCpy {
+		return nil
+	}
+	return terms
+}
+
 // forward returns the send that can be joined with a receive; -1: there is none.
 func forward(ops []op, i int) int {
 	r := &ops[i]
@@ -152,7 +201,7 @@ func forward(ops []op, i int) int {
 		switch {
 		case o.gone:
 		case o.kind == opS && o.src == r.dst:
-			if between(ops[i+1:j], func(x *op) bool { return x.sends() && x.to == o.to }) {
+			if o.block != r.block || between(ops[i+1:j], func(x *op) bool { return x.sends() && x.to == o.to }) {
 				return -1
 			}
 			return j
@@ -163,8 +212,8 @@ func forward(ops []op, i int) int {
 	return -1
 }
 
-// partners finds, for each peer that sends, the peer to which most of its messages are forwarded. A
-// peer is the partner of one other at most.
+// partners finds, for each port that receives, the one to which most of its messages are forwarded.
+// A port is the partner of one other at most.
 func partners(ops []op) map[int]int {
 	type pair struct{ from, to int }
 	count := map[pair]int{}
@@ -196,8 +245,8 @@ func partners(ops []op) map[int]int {
 	return out
 }
 
-// joinSends makes rcs and rrcs from a receive and the send of its message, where one block has both
-// peers.
+// joinSends makes rcs and rrcs from a receive and the send of its message, where one thread block
+// has both ports.
 func joinSends(ops []op, partner map[int]int) {
 	for i := range ops {
 		j := forward(ops, i)

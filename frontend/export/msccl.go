@@ -27,7 +27,9 @@ const (
 	mostChunks = 1 << 20
 )
 
-// MSCCL makes an algorithm from a recorded program.
+// MSCCL makes an algorithm from a program. The ranks of the program may have several blocks, and no
+// two accesses of blocks to memory may race. A block becomes a thread block if it sends to one rank
+// and receives from one rank at most, else several.
 func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
 	co, err := collective.Lookup(f.Collective)
 	if err != nil {
@@ -36,7 +38,7 @@ func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
 	if co.Reduces && f.Op == tl.Avg {
 		return nil, errors.New("avg divides, and no step of MSCCL does: export sum")
 	}
-	ranks, first, err := carry(f)
+	c, first, err := carry(f)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +52,8 @@ func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
 	if f.Collective == "all_to_all" {
 		unit = gcd(unit, in/f.World)
 	}
+	c.connect()
+	ranks := c.ranks
 	unit = gcd(unit, first)
 	for r := range ranks {
 		for _, p := range ranks[r].ops {
@@ -58,14 +62,14 @@ func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
 			}
 		}
 	}
-	channels := max(o.Channels, 1)
+	copies := max(o.Channels, 1)
 	chunks := max(in, out) / unit
-	if chunks > mostChunks/channels {
+	if chunks > mostChunks/copies {
 		return nil, fmt.Errorf("%d elements fall into chunks of %d, and %d channels have at most %d chunks: export fewer elements",
-			max(in, out), unit, channels, mostChunks)
+			max(in, out), unit, copies, mostChunks)
 	}
 	a := &msccl.Algorithm{
-		Name: name(f.Algorithm), Collective: f.Collective, Protocol: o.Protocol, Chunks: chunks * channels,
+		Name: name(f.Algorithm), Collective: f.Collective, Protocol: o.Protocol, Chunks: chunks * copies,
 		InPlace: f.Results == 0, MaxBytes: o.MaxBytes,
 	}
 	// A rank's part of the larger buffer: chunks of a channel are contiguous in it.
@@ -73,32 +77,52 @@ func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
 	if f.Collective == "all_to_all" {
 		part = chunks / f.World
 	}
+	layouts, tbs := make([]layout, len(ranks)), make([][]msccl.TB, len(ranks))
 	for r := range ranks {
-		ops := divide(ranks[r].ops, unit)
-		if channels > 1 && part < chunks || slices.ContainsFunc(ops, func(p op) bool { return p.src.n > mostCount }) {
+		k, x := &ranks[r], &layouts[r]
+		x.ops = divide(k.ops, unit)
+		if copies > 1 && part < chunks || slices.ContainsFunc(x.ops, func(p op) bool { return p.src.n > mostCount }) {
 			most := mostCount
-			if channels > 1 && part < chunks {
+			if copies > 1 && part < chunks {
 				most = 1
 			}
-			ops = split(ops, most)
+			x.ops = split(x.ops, most)
 		}
 		fixed := first / unit
-		partner := partners(fuse(slices.Clone(ops), fixed, nil))
+		partner := partners(fuse(slices.Clone(x.ops), fixed, nil))
 		if o.Plain {
 			partner = nil
 		}
-		ops = fuse(ops, fixed, partner)
-		scratch := compact(ops)
-		g := msccl.GPU{Input: in / unit * channels, Output: out / unit * channels, Scratch: scratch * channels}
-		for c := range channels {
-			placed, blocks := assignBlocks(onChannel(ops, c, channels, part, scratch), partner, !o.Apart)
-			for b := range blocks {
-				blocks[b].Channel = c
-			}
-			steps(placed, blocks)
-			for b := range blocks { // dependencies count blocks of this channel
-				for s := range blocks[b].Steps {
-					if st := &blocks[b].Steps[s]; st.DepBlock >= 0 {
+		x.ops = fuse(x.ops, fixed, partner)
+		x.scratch = compact(x.ops)
+		x.place = func(ops []op) ([]placed, []msccl.TB, []int) {
+			return assignBlocks(ops, max(len(k.agents), 1)+len(k.passive), len(ranks), partner, !o.Apart, c.several)
+		}
+		_, tbs[r], _ = x.place(x.ops)
+	}
+	each, err := channels(tbs)
+	if err != nil {
+		if o.Apart && o.Plain {
+			return nil, err
+		}
+		o.Apart, o.Plain = true, true // each thread block has one connection
+		return MSCCL(f, o)
+	}
+	if n := each * copies; n > mostChannels {
+		return nil, fmt.Errorf("it needs %d channels, and MSCCL has at most %d", n, mostChannels)
+	}
+	for r := range ranks {
+		x := &layouts[r]
+		g := msccl.GPU{Input: in / unit * copies, Output: out / unit * copies, Scratch: x.scratch * copies}
+		for n := range copies {
+			ops, blocks, first := x.place(onChannel(x.ops, n, copies, part, x.scratch))
+			ranks[r].steps(ops, blocks, first)
+			for b := range blocks { // dependencies count blocks of this copy
+				tb := &blocks[b]
+				tb.Channel = tbs[r][b].Channel*copies + n
+				tb.Send, tb.Recv = peer(tb.Send, len(ranks)), peer(tb.Recv, len(ranks))
+				for s := range tb.Steps {
+					if st := &tb.Steps[s]; st.DepBlock >= 0 {
 						st.DepBlock += len(g.Blocks)
 					}
 				}
@@ -108,6 +132,21 @@ func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
 		a.GPUs = append(a.GPUs, g)
 	}
 	return a, nil
+}
+
+// layout holds the operations of a rank, in chunks, and the way to place them in thread blocks.
+type layout struct {
+	ops     []op
+	scratch int
+	place   func(ops []op) ([]placed, []msccl.TB, []int)
+}
+
+// peer returns the rank of a port.
+func peer(port, world int) int {
+	if port == none {
+		return none
+	}
+	return port % world
 }
 
 func gcd(a, b int) int {

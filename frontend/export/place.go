@@ -71,11 +71,16 @@ const (
 
 var kindNames = [...]string{"s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re"}
 
+// none stands for no peer.
+const none = -1
+
 // op is an operation of a rank on its own memory.
 type op struct {
 	kind     kind
-	to, from int // peers; -1: none
+	to, from int // streams, later ports: see connect
 	src, dst piece
+	block    int  // of the rank
+	seq      int  // its place among the operations that carry made
 	gone     bool // joined with another
 }
 

@@ -163,7 +163,7 @@ func (b *Block) single(index int) *Block {
 	o := &Block{Ranks: b.Ranks[index : index+1], Number: b.Number, Stmts: make([]Stmt, len(b.Stmts)), line: b.line, cells: b.cells}
 	for i := range b.Stmts {
 		s := b.Stmts[i].own()
-		s.nums(func(n *Num) { *n = Num{N: int32(b.at(*n, index))} })
+		s.nums(func(n *Num) { *n = Num{N: int32(b.At(*n, index))} })
 		s.settled()
 		o.Stmts[i] = s
 	}

@@ -205,12 +205,27 @@ func (f *File) room(p *Place) int {
 	return f.part(p).Count
 }
 
-// at returns a number for the rank with an index in the block.
-func (b *Block) at(n Num, index int) int {
+// At returns a number for the rank with an index in the block.
+func (b *Block) At(n Num, index int) int {
 	if n.Col > 0 {
 		return int(b.Columns[n.Col-1][index])
 	}
 	return int(n.N)
+}
+
+// Each calls do for the number of each control word, for the rank with an index in the block.
+func (b *Block) Each(w *Words, index int, do func(i int)) {
+	var walk func(dim, at int)
+	walk = func(dim, at int) {
+		if dim == len(w.Extent) {
+			do(at)
+			return
+		}
+		for i := range int(w.Extent[dim]) {
+			walk(dim+1, at+i*int(w.Stride[dim]))
+		}
+	}
+	walk(0, b.At(w.First, index))
 }
 
 // span returns the least and the largest value of a number.

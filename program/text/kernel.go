@@ -238,7 +238,7 @@ func (x *interpreter) view(s *Stmt, i int, shape tl.Shape) tl.Tensor {
 		return t
 	}
 	t := x.tensors[s.cells[i]]
-	if lo := x.b.at(o.From, x.index); lo != 0 || int(o.N) != t.Len() {
+	if lo := x.b.At(o.From, x.index); lo != 0 || int(o.N) != t.Len() {
 		t = t.Slice(lo, int(o.N))
 	}
 	if t.Shape() != shape {
@@ -344,20 +344,20 @@ func (x *interpreter) peer(far bool, n Num) int {
 	if !far {
 		return x.c.Rank()
 	}
-	return x.b.at(n, x.index)
+	return x.b.At(n, x.index)
 }
 
 // sym returns a place in a window.
 func (x *interpreter) sym(p *Place, t dtype.Type) tl.Sym {
 	s := x.c.Data(x.a.Window(int(p.Buffer-Window)), x.f.part(p).FullName()).As(t)
-	return s.Slice(x.b.at(p.From, x.index), int(p.N))
+	return s.Slice(x.b.At(p.From, x.index), int(p.N))
 }
 
 // ref returns a place as an address.
 func (x *interpreter) ref(p *Place, t dtype.Type, shape tl.Shape) tl.Ref {
 	peer := x.peer(p.Far, p.Peer)
 	r := tl.Ref{Shape: shape, DType: t}
-	switch off := mem.Addr(x.b.at(p.From, x.index) * t.Size()); p.Buffer {
+	switch off := mem.Addr(x.b.At(p.From, x.index) * t.Size()); p.Buffer {
 	case In, Data:
 		r.Addr = x.a.Shards[peer] + off
 	case Out:
@@ -382,7 +382,7 @@ func (x *interpreter) tiles(p *Place, t dtype.Type) tl.Desc {
 // signal returns the control words of a statement.
 func (x *interpreter) signal(w *Words) tl.Signal {
 	win := x.a.Window(int(w.Window))
-	s := x.c.Signals(win, win.Layout.Parts[w.Part].FullName()).At(x.b.at(w.First, x.index))
+	s := x.c.Signals(win, win.Layout.Parts[w.Part].FullName()).At(x.b.At(w.First, x.index))
 	if w.Extent == nil {
 		return s
 	}

@@ -102,7 +102,7 @@ func (k *checker) multimem(s *Stmt) error {
 		return nil
 	}
 	for i, r := range k.b.Ranks {
-		g := k.b.at(s.Group, i)
+		g := k.b.At(s.Group, i)
 		if g < 0 || g >= len(k.f.Groups) {
 			return fmt.Errorf("found group %d of rank %d, want one of the header: there are %d, from g0 on", g, r, len(k.f.Groups))
 		}
@@ -121,7 +121,7 @@ func (k *checker) apart(s *Stmt) error {
 	size := int64(s.Type.Size())
 	for i, r := range k.b.Ranks {
 		place := func(p *Place) int64 {
-			return k.f.part(p).Off + int64(k.b.at(p.From, i))*size
+			return k.f.part(p).Off + int64(k.b.At(p.From, i))*size
 		}
 		to, from := place(&s.Mem), place(&s.From)
 		if max(to, from)-min(to, from) < int64(s.Mem.N)*size {
@@ -171,7 +171,7 @@ func (x *interpreter) copies(s *Stmt, p *Place) tl.Sym {
 	if !s.Grouped {
 		return sym
 	}
-	key := groupOf{p.Buffer, x.b.at(s.Group, x.index)}
+	key := groupOf{p.Buffer, x.b.At(s.Group, x.index)}
 	g, ok := x.groups[key]
 	if !ok {
 		var ranks []int

@@ -164,6 +164,17 @@ func (f *File) lines(b *Block) func(yield func(string) bool) {
 	}
 }
 
+// Statement returns the text of a block's statement, for errors.
+func (f *File) Statement(b *Block, index int) string {
+	for s := range f.lines(b) {
+		if index == 0 {
+			return s
+		}
+		index--
+	}
+	return ""
+}
+
 // printer prints statements.
 type printer struct{ *scope }
 

@@ -22,8 +22,8 @@ func At(t Type, b []byte, i int) float64 {
 	return float64(AtInt(t, b, i))
 }
 
-// AtInt returns element i of b. A float is truncated towards zero and held to the range of int64;
-// NaN gives 0.
+// AtInt returns element i of b. A float is truncated towards zero and clamped to the range of
+// int64; NaN gives 0.
 func AtInt(t Type, b []byte, i int) int64 {
 	switch t {
 	case I8:
@@ -39,11 +39,11 @@ func AtInt(t Type, b []byte, i int) int64 {
 	case F16, BF16, F32, F64:
 		return truncate(I64, At(t, b, i))
 	}
-	panic(fmt.Sprintf("dtype: element of the type %v", t))
+	panic(fmt.Sprintf("dtype: the type %v has no elements", t))
 }
 
-// Set writes v to element i of b: rounded once for a float type, truncated and held to the range
-// for an integer type.
+// Set writes v to element i of b. For a float type v is rounded once; for an integer type it is
+// truncated and clamped to the range.
 func Set(t Type, b []byte, i int, v float64) {
 	switch t {
 	case F16:
@@ -59,8 +59,8 @@ func Set(t Type, b []byte, i int, v float64) {
 	}
 }
 
-// SetInt writes v to element i of b: its low bits for an integer type, rounded once for a float
-// type.
+// SetInt writes v to element i of b. An integer type takes the low bits of v; for a float type v is
+// rounded once.
 func SetInt(t Type, b []byte, i int, v int64) {
 	switch t {
 	case I8, U8:
@@ -76,7 +76,7 @@ func SetInt(t Type, b []byte, i int, v int64) {
 	case F16, BF16, F32:
 		Set(t, b, i, intOdd(v))
 	default:
-		panic(fmt.Sprintf("dtype: element of the type %v", t))
+		panic(fmt.Sprintf("dtype: the type %v has no elements", t))
 	}
 }
 
@@ -95,9 +95,9 @@ func Fill(t Type, dst []byte, v float64) {
 // finite.
 func FirstNonFinite(t Type, b []byte) int {
 	n := count("FirstNonFinite", t, b)
-	// A float is not finite when its exponent bits are all ones. Adding the lowest exponent bit to
-	// the exponent field alone then carries into the place of the sign, and into it only. So one
-	// addition tests a word of elements.
+	// A float is not finite if its exponent bits are all ones. Only then does adding 1 to the
+	// exponent field carry into the sign bit, and the carry goes no further. So one addition tests
+	// all elements of a 64-bit word.
 	var exponent, one, sign uint64
 	switch t {
 	case F16:
@@ -125,7 +125,8 @@ func FirstNonFinite(t Type, b []byte) int {
 	return -1
 }
 
-// truncate turns v into an integer of type t: towards zero, held to the range, NaN to 0.
+// truncate converts v to an integer of type t: rounded towards zero and clamped to the range. NaN
+// gives 0.
 func truncate(t Type, v float64) int64 {
 	low, high := intRange(t)
 	switch {
@@ -139,7 +140,7 @@ func truncate(t Type, v float64) int64 {
 	return int64(v)
 }
 
-// bits32 and bits64 are the bits of a result, with the canonical NaN.
+// bits32 and bits64 return the bit pattern of a result. Every NaN becomes the canonical NaN.
 func bits32(f float32) uint32 {
 	if f != f {
 		return nan32
@@ -158,14 +159,14 @@ func bits64(f float64) uint64 {
 func count(what string, t Type, dst []byte, operands ...[]byte) int {
 	size := t.Size()
 	if size == 0 {
-		panic(fmt.Sprintf("dtype: %s of the type %v", what, t))
+		panic(fmt.Sprintf("dtype: %s: the type %v has no elements", what, t))
 	}
 	if len(dst)%size != 0 {
-		panic(fmt.Sprintf("dtype: %s of %v: %d bytes are no whole number of %d-byte elements", what, t, len(dst), size))
+		panic(fmt.Sprintf("dtype: %s: %d bytes is not a multiple of the %v size (%d)", what, len(dst), t, size))
 	}
 	for i, operand := range operands {
 		if len(operand) != len(dst) {
-			panic(fmt.Sprintf("dtype: %s of %v: operand %d has %d bytes, the result %d", what, t, i+1, len(operand), len(dst)))
+			panic(fmt.Sprintf("dtype: %s of %v: operand %d has %d bytes, but the result has %d", what, t, i+1, len(operand), len(dst)))
 		}
 	}
 	return len(dst) / size

@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// Accumulate adds the elements of src, of a float type, to sums in float64, and their absolute
-// values to sizes.
+// Accumulate adds each element of src to sum, and its absolute value to size, in float64. It panics
+// unless t is a float type.
 func Accumulate(t Type, sum, size []float64, src []byte) {
 	n := count("Accumulate", t, src)
 	if !t.IsFloat() || len(sum) != n || len(size) != n {
-		panic(fmt.Sprintf("dtype: Accumulate of %d %v on %d sums and %d sizes", n, t, len(sum), len(size)))
+		panic(fmt.Sprintf("dtype: Accumulate of %d elements of %v: sum has %d elements and size has %d", n, t, len(sum), len(size)))
 	}
 	done := accumulateFast(t, sum, size, src, n)
 	for i := done; i < n; i++ {

@@ -1,8 +1,8 @@
 #include "textflag.h"
 #include "simd_amd64.h"
 
-// The loops below take func(sum, size *float64, src *byte, n int) with n a positive multiple of 8: DI, R8, SI walk over
-// sum, size, src; CX counts turns of 8 elements. Y0 holds the operands, Y15 a float64 without its sign bit in every lane.
+// The loops below take func(sum, size *float64, src *byte, n int) with n a positive multiple of 8: DI, R8, SI point into
+// sum, size, src; CX counts iterations of 8 elements. Y0 holds the operands, Y15 a float64 without its sign bit in every lane.
 
 #define BEGIN_SUM \
 	MOVQ sum+0(FP), DI; \
@@ -13,7 +13,7 @@
 	VPCMPEQD Y15, Y15, Y15; \
 	VPSRLQ $1, Y15, Y15
 
-// Both halves of Y0 as float64 are added to sums, and without their signs to sizes.
+// ADD_UP adds both halves of Y0 as float64 to sums, and their absolute values to sizes.
 #define ADD_UP \
 	VCVTPS2PD X0, Y1; \
 	VEXTRACTF128 $1, Y0, X2; \

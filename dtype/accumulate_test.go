@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Sums are those of adding one element after the other, whatever their bits are.
+// Accumulate gives the same bits as a loop over the elements, for all bit patterns.
 func TestAccumulate(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, typ := range []Type{F16, BF16, F32, F64} {
@@ -25,11 +25,11 @@ func TestAccumulate(t *testing.T) {
 					Accumulate(typ, sum[:n], size[:n], src)
 					for i := range n {
 						if !same(sum[i], want[i]) || !same(size[i], wantSize[i]) {
-							t.Fatalf("element %d: %v of size %v, want %v of size %v", i, sum[i], size[i], want[i], wantSize[i])
+							t.Fatalf("element %d: sum %v and size %v, want %v and %v", i, sum[i], size[i], want[i], wantSize[i])
 						}
 					}
 					if sum[n] != 5 || size[n] != 6 {
-						t.Fatal("something was added behind the last")
+						t.Fatal("Accumulate wrote after the last element")
 					}
 				}
 			})

@@ -25,7 +25,7 @@ func (op BinaryOp) String() string {
 	return fmt.Sprintf("BinaryOp(%d)", uint8(op))
 }
 
-// Binary writes a op b to dst, element by element. The three have the same length.
+// Binary writes a op b to dst, element by element. All three slices have the same length.
 func Binary(op BinaryOp, t Type, dst, a, b []byte) {
 	n := count("Binary", t, dst, a, b)
 	if op >= numBinaryOps {
@@ -37,8 +37,8 @@ func Binary(op BinaryOp, t Type, dst, a, b []byte) {
 	}
 }
 
-// binaryRef is Binary in plain Go: what every processor computes, and what the assembly is tested
-// against.
+// binaryRef is Binary in plain Go. It runs where there is no assembly, and tests compare the
+// assembly with it.
 func binaryRef(op BinaryOp, t Type, dst, a, b []byte) {
 	size := t.Size()
 	for len(dst) > 0 {
@@ -51,11 +51,12 @@ func binaryRef(op BinaryOp, t Type, dst, a, b []byte) {
 			applyFloat(op, x[:n], x[:n], y[:n])
 			store64(t, dst, x[:n])
 		case t.IsFloat():
-			// Computing in float32 rounds an f16 or bf16 result once. float32 has more than twice
-			// their bits plus two, so no result falls on a false tie. Below the normal range of
-			// float32, which bf16 reaches, sums are exact. Products are exact from 2^-134 on, half
-			// the least bf16, with 16 bits down to 2^-148. A quotient that is no tie of bf16 keeps
-			// at least 2^-142 away from one.
+			// Results computed in float32 and then rounded to f16 or bf16 equal results rounded
+			// once. If the narrow type has p significand bits, float32 has at least 2p+2. So its
+			// rounding never moves a result onto a tie of the narrow type. bf16 also has values
+			// below the normal range of float32. There sums are exact. Products of at least half
+			// the least bf16 (2^-134) are exact, because they have at most 16 bits. A quotient is a
+			// tie of bf16 or at least 2^-142 away from every tie.
 			var x, y [blockLen]float32
 			load32(t, x[:n], a)
 			load32(t, y[:n], b)
@@ -72,10 +73,10 @@ func binaryRef(op BinaryOp, t Type, dst, a, b []byte) {
 	}
 }
 
-// BinaryScalar writes a op s to dst, element by element. The scalar is not squeezed into t. For
-// F16, BF16 and F32 it is rounded to float32, the operation is done there, and its result is
-// rounded to t. For an integer type s is truncated to an int64, and the result wraps. So dividing
-// i8 by 1000 or f16 by 100000 uses that factor.
+// BinaryScalar writes a op s to dst, element by element. s may be outside the range of t. For F16,
+// BF16 and F32 s is rounded to float32, the operation is done in float32, and the result is rounded
+// to t. For an integer type s is truncated to an int64, and the result wraps. So an i8 can be
+// divided by 1000 and an f16 by 100000.
 func BinaryScalar(op BinaryOp, t Type, dst, a []byte, s float64) {
 	count("BinaryScalar", t, dst, a)
 	if op >= numBinaryOps {
@@ -152,8 +153,8 @@ func applyFloat[T float32 | float64](op BinaryOp, dst, a, b []T) {
 	}
 }
 
-// applyInt computes a = a op b in 64 bits; the caller keeps the low ones. Sign extension makes Div,
-// Max and Min of the narrow types right as well.
+// applyInt computes a = a op b in 64 bits; the caller keeps the low bits. Operands are
+// sign-extended, so Div, Max and Min of narrow types are right as well.
 func applyInt(op BinaryOp, a, b []int64) {
 	b = b[:len(a)]
 	switch op {

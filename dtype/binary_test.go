@@ -13,7 +13,7 @@ import (
 
 var allBinaryOps = []BinaryOp{Add, Sub, Mul, Div, Max, Min}
 
-// exactHalf is op on the exact values, rounded once by the definition of the format.
+// exactHalf returns the exact result of op, rounded once by the definition of the format.
 func exactHalf(h halfFormat, op BinaryOp, x, y float64) uint16 {
 	switch op {
 	case Max:
@@ -23,9 +23,9 @@ func exactHalf(h halfFormat, op BinaryOp, x, y float64) uint16 {
 	}
 	plain := map[BinaryOp]float64{Add: x + y, Sub: x - y, Mul: x * y, Div: x / y}[op]
 	if op == Mul || op == Div || math.IsNaN(plain) || math.IsInf(plain, 0) || plain == 0 {
-		return h.round(plain) // a product is exact in float64, a quotient never near a tie of 12 bits
+		return h.round(plain) // a product is exact in float64; a quotient is never close to a tie of 12 bits
 	}
-	// A sum may have more bits than a float64; keep what is lost as a sticky last bit.
+	// A sum may have more bits than a float64. A sticky last bit records that bits were lost.
 	exact := new(big.Float).SetPrec(1000).SetFloat64(x)
 	if op == Sub {
 		y = -y
@@ -60,8 +60,8 @@ func TestHalfArithmeticIsRoundedOnce(t *testing.T) {
 	}
 }
 
-// Products and quotients of bf16 that are subnormal, in float32 too, are still rounded once. The
-// test takes each pair of significands, with exponents around the least bf16 and its half.
+// Subnormal bf16 products and quotients are rounded once, also where they are subnormal in float32.
+// The test takes all pairs of significands, with exponents around the least bf16 and half of it.
 func TestBF16BelowTheNormalRange(t *testing.T) {
 	const n = 1 << 14
 	a, b, dst := make([]byte, 2*n), make([]byte, 2*n), make([]byte, 2*n)
@@ -90,7 +90,7 @@ func TestBF16BelowTheNormalRange(t *testing.T) {
 	}
 }
 
-func TestBinaryMeaning(t *testing.T) {
+func TestBinaryResults(t *testing.T) {
 	inf, nan, minusZero := math.Inf(1), math.NaN(), math.Copysign(0, -1)
 	tests := []struct {
 		name string
@@ -100,7 +100,7 @@ func TestBinaryMeaning(t *testing.T) {
 		want float64
 	}{
 		{name: "f16 overflow", op: Add, typ: F16, a: 65504, b: 16, want: inf},
-		{name: "f16 just no overflow", op: Add, typ: F16, a: 65504, b: 15, want: 65504},
+		{name: "f16 rounds down to the largest value", op: Add, typ: F16, a: 65504, b: 15, want: 65504},
 		{name: "f16 tie to even", op: Add, typ: F16, a: 2048, b: 1, want: 2048},
 		{name: "f16 tie to even upwards", op: Add, typ: F16, a: 2050, b: 1, want: 2052},
 		{name: "bf16 tie to even", op: Add, typ: BF16, a: 256, b: 1, want: 256},
@@ -112,7 +112,7 @@ func TestBinaryMeaning(t *testing.T) {
 		{name: "max with NaN", op: Max, typ: BF16, a: nan, b: inf, want: nan},
 		{name: "min with NaN", op: Min, typ: F64, a: -inf, b: nan, want: nan},
 		{name: "i8 wraps", op: Add, typ: I8, a: 127, b: 1, want: -128},
-		{name: "i8 least by minus one", op: Div, typ: I8, a: -128, b: -1, want: -128},
+		{name: "i8 minimum divided by minus one", op: Div, typ: I8, a: -128, b: -1, want: -128},
 		{name: "u8 wraps below", op: Sub, typ: U8, a: 1, b: 2, want: 255},
 		{name: "u8 is unsigned", op: Max, typ: U8, a: 200, b: 100, want: 200},
 		{name: "i16 product wraps", op: Mul, typ: I16, a: 256, b: 256, want: 0},
@@ -122,7 +122,7 @@ func TestBinaryMeaning(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dst := make([]byte, test.typ.Size())
-			Binary(test.op, test.typ, dst, of(test.typ, test.a), of(test.typ, test.b))
+			Binary(test.op, test.typ, dst, encode(test.typ, test.a), encode(test.typ, test.b))
 			wantValues(t, test.typ, dst, test.want)
 		})
 	}
@@ -162,22 +162,22 @@ func TestBinaryScalar(t *testing.T) {
 		{"halves", Mul, F16, []float64{1, 2, 3}, 0.5, []float64{0.5, 1, 1.5}},
 		{"a scalar beyond f16", Div, F16, []float64{49152, -1}, 98304, []float64{0.5, -171 * 0x1p-24}},
 		{"a scalar beyond i8", Div, I8, []float64{100, -128}, 1000, []float64{0, 0}},
-		{"truncated", Mul, I32, []float64{3, -3}, 2.9, []float64{6, -6}},
+		{"scalar truncated", Mul, I32, []float64{3, -3}, 2.9, []float64{6, -6}},
 		{"wraps", Add, U8, []float64{250, 5}, 10, []float64{4, 15}},
 		{"by zero", Div, I16, []float64{9}, 0, []float64{0}},
-		{"double", Sub, F64, []float64{1}, 0.1, []float64{0.9}},
-		{"single", Max, F32, []float64{-1, 7}, 0.1, []float64{float64(float32(0.1)), 7}},
+		{"f64", Sub, F64, []float64{1}, 0.1, []float64{0.9}},
+		{"f32", Max, F32, []float64{-1, 7}, 0.1, []float64{float64(float32(0.1)), 7}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			a := of(test.typ, test.a...)
+			a := encode(test.typ, test.a...)
 			BinaryScalar(test.op, test.typ, a, a, test.s)
 			wantValues(t, test.typ, a, test.want...)
 		})
 	}
 }
 
-func TestIntegersAreModular(t *testing.T) {
+func TestIntegersWrap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ := rapid.SampledFrom([]Type{I8, I16, I32, I64, U8}).Draw(t, "type")
 		op := rapid.SampledFrom([]BinaryOp{Add, Sub, Mul}).Draw(t, "op")
@@ -207,16 +207,16 @@ func TestIntegersAreModular(t *testing.T) {
 }
 
 func TestBadCallsPanic(t *testing.T) {
-	wantPanic(t, "operand 2 has 2 bytes, the result 4", func() { Binary(Add, F16, make([]byte, 4), make([]byte, 4), make([]byte, 2)) })
-	wantPanic(t, "no whole number of 4-byte elements", func() { Fill(F32, make([]byte, 6), 1) })
+	wantPanic(t, "operand 2 has 2 bytes, but the result has 4", func() { Binary(Add, F16, make([]byte, 4), make([]byte, 4), make([]byte, 2)) })
+	wantPanic(t, "Fill: 6 bytes is not a multiple of the f32 size (4)", func() { Fill(F32, make([]byte, 6), 1) })
 	wantPanic(t, "the type invalid", func() { Fill(Invalid, nil, 1) })
 	wantPanic(t, "BinaryOp(9)", func() { Binary(9, F16, nil, nil, nil) })
 	wantPanic(t, "BinaryOp(9)", func() { BinaryScalar(9, F16, nil, nil, 1) })
 	wantPanic(t, "UnaryOp(7)", func() { Unary(7, F16, nil, nil) })
 	wantPanic(t, "needs 6 elements", func() { Softmax(F32, make([]byte, 4), make([]byte, 4), 1, 2, 3) })
 	wantPanic(t, "negative length", func() { Softmax(F32, nil, nil, -1, 2, 3) })
-	wantPanic(t, "sub: only add", func() { ReduceAxis(Sub, F32, nil, nil, 0, 0, 0) })
-	wantPanic(t, "2 elements in, room for 1", func() { Convert(F32, F16, make([]byte, 4), make([]byte, 4)) })
+	wantPanic(t, "sub: use add, mul, max or min", func() { ReduceAxis(Sub, F32, nil, nil, 0, 0, 0) })
+	wantPanic(t, "src has 2 elements, dst has 1", func() { Convert(F32, F16, make([]byte, 4), make([]byte, 4)) })
 	wantPanic(t, "not an integer type", func() { MaxFinite(Invalid) })
 	wantPanic(t, "the type invalid", func() { At(Invalid, nil, 0) })
 	wantPanic(t, "the type invalid", func() { SetInt(Invalid, nil, 0, 1) })

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// blockLen is the number of elements that are decoded, computed and encoded at a time. It is small
-// enough for the stack and the first-level cache. It is large enough that selecting the type and
-// the operation costs nothing.
+// blockLen is the number of elements that are decoded, computed and encoded at a time. A block fits
+// on the stack and in the first-level cache. It is long enough that the time to select the type and
+// the operation does not matter.
 const blockLen = 256
 
 // load32 decodes len(dst) elements of F16, BF16 or F32, exactly.
@@ -34,7 +34,7 @@ func load32(t Type, dst []float32, src []byte) {
 	}
 }
 
-// store32 rounds to F16, BF16 or F32.
+// store32 rounds src to F16, BF16 or F32 and writes it to dst.
 func store32(t Type, dst []byte, src []float32) {
 	switch t {
 	case F16:
@@ -77,7 +77,7 @@ func load64(t Type, dst []float64, src []byte) {
 	}
 }
 
-// store64 writes as Set does.
+// store64 writes each element of src as Set does.
 func store64(t Type, dst []byte, src []float64) {
 	if t == F64 {
 		dst = dst[:8*len(src)]
@@ -120,7 +120,7 @@ func loadInt(t Type, dst []int64, src []byte) {
 	}
 }
 
-// storeInt keeps the low bits of each value.
+// storeInt writes the low bits of each value.
 func storeInt(t Type, dst []byte, src []int64) {
 	dst = dst[:t.Size()*len(src)]
 	switch t.Size() {

@@ -1,9 +1,9 @@
 package dtype
 
 // Dot writes the matrix product of a, [m, k], and b, [k, n], to dst, [m, n], all row-major; dst
-// must not overlap either. Each element is summed in order of k from 0. F16 and BF16 are summed in
-// float32 (in which products of F16 are exact), F32 and F64 in float64. Sums are never fused, and
-// rounded once; integers wrap.
+// must not overlap a or b. Each element is the sum of its products in ascending order of k. F16 and
+// BF16 are summed in float32 (in which products of F16 are exact), F32 and F64 in float64. No
+// multiplication is fused with an addition. Each sum is rounded to t once; integers wrap.
 func Dot(t Type, dst, a, b []byte, m, k, n int) {
 	checkShape("Dot", t, dst, m, n)
 	checkShape("Dot", t, a, m, k)
@@ -18,7 +18,7 @@ func Dot(t Type, dst, a, b []byte, m, k, n int) {
 	}
 }
 
-// dotRows is the number of rows of the result that share one decoding of a row of b.
+// dotRows is the number of result rows that dot computes for each decoded row of b.
 const dotRows = 4
 
 func dot[T float32 | float64 | int64](
@@ -46,8 +46,8 @@ func dot[T float32 | float64 | int64](
 	}
 }
 
-// addScaled adds s × row to sums. The conversion forbids the compiler to fuse the two, which would
-// round otherwise on some processors than on others.
+// addScaled adds s × row to sums. The conversion prevents a fused multiply-add, which exists on
+// some processors only and rounds differently.
 func addScaled[T float32 | float64 | int64](sums, row []T, s T) {
 	sums = sums[:len(row)]
 	for i, v := range row {

@@ -5,12 +5,12 @@ import "golang.org/x/sys/cpu"
 // hasVectors reports whether the loops of the *_amd64.s files can run here.
 var hasVectors = cpu.X86.HasAVX2 && cpu.X86.HasF16C
 
-// group is the number of elements in one turn of a loop.
+// group is the number of elements in one iteration of a loop.
 const group = 8
 
-// binaryFast computes the first done elements by assembly, to the same bits as binaryRef, which has
-// the rest to do. The calls are direct, without a table, so that slices on a caller's stack may
-// stay there.
+// binaryFast computes the first done elements in assembly, with the same bits as binaryRef. The
+// caller computes the rest. The calls are direct, without a table of functions, so that slices on a
+// caller's stack do not move to the heap.
 func binaryFast(op BinaryOp, t Type, dst, a, b []byte, n int) (done int) {
 	if !hasVectors || n < group {
 		return 0
@@ -122,7 +122,7 @@ func f32Min(dst, a, b *byte, n int)
 //go:noescape
 func i32Add(dst, a, b *byte, n int)
 
-// accumulateFast accumulates the first done elements by assembly.
+// accumulateFast accumulates the first done elements in assembly. The caller does the rest.
 func accumulateFast(t Type, sum, size []float64, src []byte, n int) (done int) {
 	if !hasVectors || n < group {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Binary, by whatever means this processor has, must give the bits of binaryRef.
-func TestBinaryIsTheReference(t *testing.T) {
+// Binary gives the same bits as binaryRef, with or without assembly.
+func TestBinaryEqualsReference(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	for _, typ := range Types() {
 		for _, op := range allBinaryOps {
@@ -25,7 +25,7 @@ func TestBinaryIsTheReference(t *testing.T) {
 func checkAgainstRef(t *testing.T, op BinaryOp, typ Type, n int, random *rand.Rand) {
 	t.Helper()
 	size := typ.Size()
-	// One byte of margin on each side: unaligned, and a write beyond the end shows.
+	// One byte before and after makes the slices unaligned and shows a write outside of them.
 	whole := make([]byte, n*size+2)
 	a, b := make([]byte, n*size+1)[1:], make([]byte, n*size+1)[1:]
 	randomBits(typ, a, random)
@@ -42,17 +42,17 @@ func checkAgainstRef(t *testing.T, op BinaryOp, typ Type, n int, random *rand.Ra
 		}
 	}
 	if whole[0] != 0xa5 || whole[len(whole)-1] != 0x5a {
-		t.Fatalf("%d elements: bytes beside the result were written", n)
+		t.Fatalf("%d elements: bytes outside the result were written", n)
 	}
-	onA, onB := bytes.Clone(a), bytes.Clone(b)
-	Binary(op, typ, onA, onA, b)
-	Binary(op, typ, onB, a, onB)
-	if !bytes.Equal(onA, want) || !bytes.Equal(onB, want) {
+	dstIsA, dstIsB := bytes.Clone(a), bytes.Clone(b)
+	Binary(op, typ, dstIsA, dstIsA, b)
+	Binary(op, typ, dstIsB, a, dstIsB)
+	if !bytes.Equal(dstIsA, want) || !bytes.Equal(dstIsB, want) {
 		t.Fatalf("%d elements: the result differs when dst is an operand", n)
 	}
 }
 
-// Each special value with each other, in every lane.
+// All pairs of special values, in every position of a vector register.
 func TestBinaryOfSpecialValues(t *testing.T) {
 	for _, typ := range Types() {
 		specials := special(typ)
@@ -79,8 +79,7 @@ func TestBinaryOfSpecialValues(t *testing.T) {
 	}
 }
 
-// Every pair of f16 patterns whose one side is a power of two away from interesting: all 65,536
-// with a few partners.
+// All 65,536 patterns of f16 and bf16, each with a few second operands.
 func TestEveryHalfPattern(t *testing.T) {
 	const n = 1 << 16
 	a, b := make([]byte, 2*n), make([]byte, 2*n)
@@ -89,13 +88,13 @@ func TestEveryHalfPattern(t *testing.T) {
 		for i := range n {
 			putBits(typ, a, i, uint64(i))
 		}
-		for _, partner := range []float64{0, 1, 1.5, -0.75, 0x1p-20, 1e4, inf} {
-			Fill(typ, b, partner)
+		for _, second := range []float64{0, 1, 1.5, -0.75, 0x1p-20, 1e4, inf} {
+			Fill(typ, b, second)
 			for _, op := range allBinaryOps {
 				Binary(op, typ, dst, a, b)
 				binaryRef(op, typ, want, a, b)
 				if !bytes.Equal(dst, want) {
-					t.Fatalf("%v %v %v differs from the reference", typ, op, partner)
+					t.Fatalf("%v %v %v differs from the reference", typ, op, second)
 				}
 			}
 		}

@@ -13,9 +13,9 @@ const (
 	nan64   = 0x7ff8000000000000
 )
 
-// f16ToF32 is exact. The 15 magnitude bits are moved to where a float32 has its fraction and low
-// exponent. There they are the value scaled by 2^-112 (the difference of the exponent biases), for
-// subnormals too.
+// f16ToF32 converts exactly. It shifts the 15 bits of the magnitude to the fraction and the low
+// exponent bits of a float32. As a float32 they are the value times 2^-112 (the difference of the
+// exponent biases), for subnormals too.
 func f16ToF32(h uint16) float32 {
 	if h&0x7c00 == 0x7c00 {
 		return math.Float32frombits(uint32(h&0x8000)<<16 | 0x7f800000 | uint32(h&0x3ff)<<13)
@@ -24,8 +24,8 @@ func f16ToF32(h uint16) float32 {
 	return math.Float32frombits(uint32(h&0x8000)<<16 | math.Float32bits(magnitude))
 }
 
-// f16Table holds f16ToF32 of every pattern: four times as fast for a whole vector, because a
-// multiplication with a subnormal is slow. It is filled when first used.
+// f16Table returns a table of f16ToF32 for all patterns, filled at the first call. For a whole
+// vector the table is four times as fast, because multiplying a subnormal is slow.
 var f16Table = sync.OnceValue(func() *[1 << 16]float32 {
 	table := new([1 << 16]float32)
 	for i := range table {
@@ -45,8 +45,8 @@ func f16FromF32(f float32) uint16 {
 	case bits >= 0x47800000: // 65536 and above; the rounding below takes [65520, 65536) to infinity
 		return sign | 0x7c00
 	case bits < 0x38800000: // below 2^-14, the least normal f16
-		// Adding 0.5 puts 2^-24, the unit of a subnormal f16, at the last place of the sum: the
-		// adder rounds.
+		// In the sum with 0.5 the last place is 2^-24, the unit of a subnormal f16. So the addition
+		// rounds.
 		return sign | uint16(math.Float32bits(math.Float32frombits(bits)+0.5)-0x3f000000)
 	}
 	// Rebias the exponent, then round off 13 bits: add just under a half, and one more when the
@@ -68,7 +68,7 @@ func bf16FromF32(f float32) uint16 {
 
 // f32Odd rounds v to odd: a value between two float32 goes to the one whose last bit is set.
 // Rounding the result again to a type with at least two bits less gives the same as rounding v
-// once. The intermediate rounding makes or loses no tie.
+// once. Rounding to odd neither creates a tie nor removes one.
 func f32Odd(v float64) float32 {
 	f := float32(v)
 	wide := float64(f)
@@ -79,8 +79,8 @@ func f32Odd(v float64) float32 {
 	if bits&1 != 0 {
 		return f
 	}
-	// Magnitudes grow with their bits. Infinity steps back to the largest finite value, 0 up to the
-	// least subnormal.
+	// The next larger bit pattern is the next larger magnitude. So infinity becomes the largest
+	// finite value, and 0 the least subnormal.
 	if math.Abs(wide) < math.Abs(v) {
 		return math.Float32frombits(bits + 1)
 	}

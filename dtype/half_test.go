@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// halfFormat describes a 16-bit float by its definition, apart from the code under test.
+// halfFormat describes a 16-bit float by its definition, independently of the code under test.
 type halfFormat struct {
 	typ      Type
 	fraction int // bits of the fraction
@@ -48,8 +48,8 @@ func (h halfFormat) value(bits uint16) float64 {
 	return v
 }
 
-// round searches the finite values for the nearest; ties go to the even pattern. Infinity stands
-// where one more binade would begin, as in IEEE 754.
+// round searches the finite values for the nearest; ties go to the even pattern. Infinity has the
+// place of the first value of the next binade, as in IEEE 754.
 func (h halfFormat) round(v float64) uint16 {
 	if v != v {
 		return map[Type]uint16{F16: 0x7e00, BF16: 0x7fc0}[h.typ]
@@ -91,7 +91,7 @@ func TestHalfDecodesEveryPattern(t *testing.T) {
 				}
 				back := h.from32(float32(got))
 				if want == want && back != uint16(bits) || want != want && back != h.round(want) {
-					t.Fatalf("pattern %#04x comes back as %#04x", bits, back)
+					t.Fatalf("pattern %#04x becomes %#04x when decoded and encoded", bits, back)
 				}
 			}
 		})
@@ -142,7 +142,7 @@ func TestHalfRoundsRandomValues(t *testing.T) {
 	}
 }
 
-// Rounding to odd and then to nearest must be what package math/big rounds to at once.
+// Rounding to odd and then to nearest gives the same as one rounding by package math/big.
 func TestIntegersRoundOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.Int64().Draw(t, "v") >> rapid.IntRange(0, 40).Draw(t, "shift")

@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// ReduceAxis folds the middle axis of src, shaped [outer, n, inner], into dst, shaped [outer,
-// inner], in order of the axis. op is Add, Mul, Max or Min. F16 and BF16 accumulate in float32, F32
-// and F64 in float64, and the result is rounded once; integers wrap. An axis of length 0 gives the
-// identity of op (for Max the least value, −Inf for floats).
+// ReduceAxis reduces the middle axis of src, shaped [outer, n, inner], to dst, shaped [outer,
+// inner]. It takes the elements in ascending order. op is Add, Mul, Max or Min. F16 and BF16
+// accumulate in float32, F32 and F64 in float64, and the result is rounded once; integers wrap. An
+// axis of length 0 gives the identity of op (for Max the least value, −Inf for floats).
 func ReduceAxis(op BinaryOp, t Type, dst, src []byte, outer, n, inner int) {
 	checkShape("ReduceAxis", t, dst, outer, inner)
 	checkShape("ReduceAxis", t, src, outer, n, inner)
 	switch op {
 	case Add, Mul, Max, Min:
 	default:
-		panic("dtype: ReduceAxis by " + op.String() + ": only add, mul, max and min fold an axis")
+		panic("dtype: ReduceAxis by " + op.String() + ": use add, mul, max or min")
 	}
 	switch {
 	case t == F16 || t == BF16:
@@ -37,7 +37,7 @@ func reduceAxis[T float32 | float64 | int64](
 	for o := range outer {
 		plane := src[o*n*inner*size : (o+1)*n*inner*size]
 		out := dst[o*inner*size : (o+1)*inner*size]
-		if inner == 1 { // one long row: fold the elements of each block into one
+		if inner == 1 { // one long row: reduce each block to one element
 			acc := acc[:1]
 			acc[0] = identity
 			for done := 0; done < n; done += blockLen {
@@ -89,9 +89,9 @@ func intIdentity(op BinaryOp, t Type) int64 {
 }
 
 // Softmax writes exp(x−m) / Σ exp(x−m) along the middle axis of src, where m is the largest x. src
-// and dst have the shape [outer, n, inner]. It is computed in float64 and rounded once; taking off
-// m keeps every power within [0, 1]. A lane with NaN or +Inf, or with −Inf alone, is NaN
-// throughout. Integer results are truncated.
+// and dst have the shape [outer, n, inner]. It is computed in float64 and rounded once. Subtracting
+// m keeps every exponential within [0, 1]. If the elements along the axis contain NaN or +Inf, or
+// are all −Inf, their results are all NaN. Integer results are truncated.
 func Softmax(t Type, dst, src []byte, outer, n, inner int) {
 	checkShape("Softmax", t, dst, outer, n, inner)
 	checkShape("Softmax", t, src, outer, n, inner)
@@ -107,7 +107,7 @@ func Softmax(t Type, dst, src []byte, outer, n, inner int) {
 			for i := first; i < last; i += inner {
 				sum += math.Exp(At(t, src, i) - top)
 			}
-			for i := first; i < last; i += inner { // the powers are computed anew, so that dst may be src
+			for i := first; i < last; i += inner { // exponentials are computed again, so that dst may be src
 				Set(t, dst, i, math.Exp(At(t, src, i)-top)/sum)
 			}
 		}

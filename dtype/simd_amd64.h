@@ -1,5 +1,5 @@
 // Macros of the vector loops. Each loop takes func(dst, a, b *byte, n int) with n a positive multiple of 8, and does 8
-// elements a turn: DI, SI, R8 walk over dst, a, b; CX counts turns; Y0 and Y1 hold the operands, then Y0 the result.
+// elements per iteration: DI, SI, R8 point into dst, a, b; CX counts iterations; Y0 and Y1 hold the operands, then Y0 the result.
 // Y15 holds the canonical float32 NaN in every lane, Y14 one in every integer lane, Y13 0x7fff.
 
 #define BEGIN \

@@ -29,20 +29,19 @@ func TestReduceAxis(t *testing.T) {
 		{"max of nothing", Max, F32, nil, 1, 0, 1, []float64{-inf}},
 		{"min of no integers", Min, I8, nil, 1, 0, 1, []float64{127}},
 		{"max of no integers", Max, I8, nil, 1, 0, 1, []float64{-128}},
-		// In f16 each of these would be lost when added to 2048; float32 keeps them.
+		// In f16, 2048 + 1 is 2048; a sum in float32 keeps the ones.
 		{"wide sums", Add, F16, []float64{2048, 1, 1, 1, 1}, 1, 5, 1, []float64{2052}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dst := make([]byte, test.outer*test.inner*test.typ.Size())
-			ReduceAxis(test.op, test.typ, dst, of(test.typ, test.src...), test.outer, test.n, test.inner)
+			ReduceAxis(test.op, test.typ, dst, encode(test.typ, test.src...), test.outer, test.n, test.inner)
 			wantValues(t, test.typ, dst, test.want...)
 		})
 	}
 }
 
-// Sizes beyond a block, against the sums as one would write them down; small integers are exact in
-// every type.
+// Sizes of more than one block, compared with plain loops. Small integers are exact in every type.
 func TestReduceAndDotBeyondABlock(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	small := func(n int) []float64 {
@@ -66,9 +65,9 @@ func TestReduceAndDotBeyondABlock(t *testing.T) {
 				}
 			}
 			dst := make([]byte, p*r*typ.Size())
-			ReduceAxis(Add, typ, dst, of(typ, x...), p, q, r)
+			ReduceAxis(Add, typ, dst, encode(typ, x...), p, q, r)
 			wantValues(t, typ, dst, sums...)
-			Dot(typ, dst, of(typ, x[:p*q]...), of(typ, y...), p, q, r)
+			Dot(typ, dst, encode(typ, x[:p*q]...), encode(typ, y...), p, q, r)
 			wantValues(t, typ, dst, product...)
 		}
 	}
@@ -83,7 +82,7 @@ func TestDot(t *testing.T) {
 		want    []float64
 	}{
 		{"two by two", F32, []float64{1, 2, 3, 4}, []float64{5, 6, 7, 8}, 2, 2, 2, []float64{19, 22, 43, 50}},
-		{"no depth", F16, nil, nil, 1, 0, 2, []float64{0, 0}},
+		{"k is 0", F16, nil, nil, 1, 0, 2, []float64{0, 0}},
 		{"wide sums", F16, []float64{1, 1, 1}, []float64{2048, 1, 1}, 1, 3, 1, []float64{2050}},
 		{"wide sums of f32", F32, []float64{1, 1, 1}, []float64{1 << 24, 1, 1}, 1, 3, 1, []float64{1<<24 + 2}},
 		{"overflow", F16, []float64{256}, []float64{256}, 1, 1, 1, []float64{inf}},
@@ -92,7 +91,7 @@ func TestDot(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dst := make([]byte, test.m*test.n*test.typ.Size())
-			Dot(test.typ, dst, of(test.typ, test.a...), of(test.typ, test.b...), test.m, test.k, test.n)
+			Dot(test.typ, dst, encode(test.typ, test.a...), encode(test.typ, test.b...), test.m, test.k, test.n)
 			wantValues(t, test.typ, dst, test.want...)
 		})
 	}
@@ -109,7 +108,7 @@ func TestSoftmax(t *testing.T) {
 	}{
 		{"even", F16, []float64{3, 3, 3, 3}, 1, 4, 1, []float64{0.25, 0.25, 0.25, 0.25}},
 		{"large values do not overflow", F16, []float64{65504, 65504}, 1, 2, 1, []float64{0.5, 0.5}},
-		{"log weights", F64, []float64{0, 1}, 1, 2, 1, []float64{math.Exp(-1) / (1 + math.Exp(-1)), 1 / (1 + 1/e)}},
+		{"two different values", F64, []float64{0, 1}, 1, 2, 1, []float64{math.Exp(-1) / (1 + math.Exp(-1)), 1 / (1 + 1/e)}},
 		{"columns", F32, []float64{0, 1, 0, 1}, 1, 2, 2, []float64{0.5, 0.5, 0.5, 0.5}},
 		{"rows", F32, []float64{0, -inf, -inf, 9}, 2, 2, 1, []float64{1, 0, 0, 1}},
 		{"NaN", F32, []float64{0, nan}, 1, 2, 1, []float64{nan, nan}},
@@ -118,7 +117,7 @@ func TestSoftmax(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			b := of(test.typ, test.src...)
+			b := encode(test.typ, test.src...)
 			Softmax(test.typ, b, b, test.outer, test.n, test.inner)
 			wantValues(t, test.typ, b, test.want...)
 		})

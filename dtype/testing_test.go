@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// special lists values of a float type at which arithmetic changes its ways, as bit patterns.
+// special lists bit patterns of special values: zeros, subnormals, infinities, NaNs, the limits of
+// a type and values next to them.
 func special(t Type) []uint64 {
 	switch t {
 	case F16:
@@ -53,8 +54,8 @@ func randomBits(t Type, b []byte, random *rand.Rand) {
 	}
 }
 
-// of encodes values as type t.
-func of(t Type, values ...float64) []byte {
+// encode returns values as elements of type t.
+func encode(t Type, values ...float64) []byte {
 	b := make([]byte, len(values)*t.Size())
 	for i, v := range values {
 		Set(t, b, i, v)
@@ -62,8 +63,8 @@ func of(t Type, values ...float64) []byte {
 	return b
 }
 
-// values decodes b.
-func values(t Type, b []byte) []float64 {
+// decode returns the elements of b.
+func decode(t Type, b []byte) []float64 {
 	v := make([]float64, len(b)/t.Size())
 	for i := range v {
 		v[i] = At(t, b, i)
@@ -71,14 +72,14 @@ func values(t Type, b []byte) []float64 {
 	return v
 }
 
-// same is equality in which NaN equals NaN and −0 differs from +0.
+// same reports whether x equals y, where NaN equals NaN and −0 differs from +0.
 func same(x, y float64) bool {
 	return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
 }
 
 func wantValues(t *testing.T, typ Type, got []byte, want ...float64) {
 	t.Helper()
-	have := values(typ, got)
+	have := decode(typ, got)
 	if len(have) != len(want) {
 		t.Fatalf("%v: got %v, want %v", typ, have, want)
 	}
@@ -94,7 +95,7 @@ func wantPanic(t *testing.T, part string, f func()) {
 	defer func() {
 		t.Helper()
 		if got := fmt.Sprint(recover()); !strings.Contains(got, part) {
-			t.Errorf("the panic %q lacks %q", got, part)
+			t.Errorf("the panic %q does not contain %q", got, part)
 		}
 	}()
 	f()

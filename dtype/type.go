@@ -18,8 +18,8 @@ import (
 // float converted to an integer is truncated towards zero and clamped to the type's range; NaN
 // becomes 0.
 //
-// dst may be the same slice as an operand, but must not overlap one otherwise. Slices whose
-// lengths do not match make an operation panic with both lengths.
+// dst may be the same slice as an operand but must not overlap a part of it. An operation panics if
+// the lengths of its slices do not match; the message has both lengths.
 type Type uint8
 
 // The element types.
@@ -102,7 +102,7 @@ func Epsilon(t Type) float64 {
 	return 0
 }
 
-// MaxFinite returns the largest finite value of t. That of I64 is rounded up to 2^63.
+// MaxFinite returns the largest finite value of t. For I64 it is rounded up to 2^63.
 func MaxFinite(t Type) float64 {
 	switch t {
 	case F16:

@@ -27,9 +27,9 @@ func (op UnaryOp) String() string {
 	return fmt.Sprintf("UnaryOp(%d)", uint8(op))
 }
 
-// Unary writes op of each element of a to dst. Exp, Log and Sqrt are those of package math in
-// float64, rounded or (for integers) truncated to t; Abs and Neg of integers wrap, so that Abs of
-// the least one is itself.
+// Unary applies op to each element of a and writes the results to dst. Package math computes Exp,
+// Log and Sqrt in float64. The result is rounded to t, or truncated if t is an integer type. Abs
+// and Neg of integers wrap, so Abs of the least integer is that integer.
 func Unary(op UnaryOp, t Type, dst, a []byte) {
 	count("Unary", t, dst, a)
 	if op >= numUnaryOps {
@@ -102,8 +102,8 @@ func FMA(t Type, dst, a, b, c []byte) {
 	}
 }
 
-// addOdd returns x + y rounded to odd (see f32Odd), so that rounding it again to a narrower type is
-// rounding once. Its arguments are far from the limits of float64, apart from infinities and NaN.
+// addOdd returns x + y rounded to odd (see f32Odd), so that rounding it again to a narrower type
+// gives the same as one rounding. Finite arguments must be far from the limits of float64.
 func addOdd(x, y float64) float64 {
 	sum := x + y
 	if math.IsInf(sum, 0) || math.IsNaN(sum) {
@@ -122,9 +122,10 @@ func addOdd(x, y float64) float64 {
 	return math.Float64frombits(bits - 1)
 }
 
-// Clamp writes each element of a, held between lo and hi, to dst; where lo > hi the result is hi. A
-// float becomes min(max(x, lo), hi) in float64, rounded to t, so a NaN anywhere gives NaN. For
-// integers the bounds are the whole numbers inside [lo, hi], and a NaN bound is none.
+// Clamp limits each element of a to [lo, hi] and writes it to dst; if lo > hi, the result is hi. A
+// float x becomes min(max(x, lo), hi) in float64, rounded to t. So the result is NaN if x, lo or hi
+// is NaN. For integers lo is rounded up and hi is rounded down to a whole number, and a NaN bound
+// is ignored.
 func Clamp(t Type, dst, a []byte, lo, hi float64) {
 	n := count("Clamp", t, dst, a)
 	if t.IsFloat() {
@@ -151,7 +152,7 @@ func Clamp(t Type, dst, a []byte, lo, hi float64) {
 func Convert(dt, st Type, dst, src []byte) {
 	n := count("Convert to", dt, dst)
 	if m := count("Convert from", st, src); m != n {
-		panic(fmt.Sprintf("dtype: Convert from %v to %v: %d elements in, room for %d", st, dt, m, n))
+		panic(fmt.Sprintf("dtype: Convert from %v to %v: src has %d elements, dst has %d", st, dt, m, n))
 	}
 	switch {
 	case dt == st:

@@ -37,17 +37,17 @@ func TestUnary(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			a := of(test.typ, test.a...)
+			a := encode(test.typ, test.a...)
 			Unary(test.op, test.typ, a, a)
 			wantValues(t, test.typ, a, test.want...)
 		})
 	}
 }
 
-// exactFMA rounds a·b + c once, from a precision that holds it exactly.
+// exactFMA computes a·b + c exactly and rounds it once.
 func exactFMA(t Type, a, b, c float64) float64 {
 	if plain := a*b + c; math.IsNaN(plain) || math.IsInf(plain, 0) || plain == 0 {
-		return At(t, of(t, plain), 0)
+		return At(t, encode(t, plain), 0)
 	}
 	exact := new(big.Float).SetPrec(2000).SetFloat64(a)
 	exact.Mul(exact, new(big.Float).SetFloat64(b))
@@ -78,7 +78,7 @@ func TestFMAIsRoundedOnce(t *testing.T) {
 			for _, operand := range [][]byte{a, b, c} {
 				randomBits(typ, operand, random)
 			}
-			for i := 0; i < n; i += 2 { // sums in which c is a small correction of the product, or cancels it
+			for i := 0; i < n; i += 2 { // c is much smaller than the product, or cancels it
 				Set(typ, a, i, 1+random.Float64())
 				Set(typ, b, i, 1+random.Float64())
 				Set(typ, c, i, math.Ldexp(random.Float64()-0.5, random.IntN(60)-50))
@@ -98,15 +98,15 @@ func TestFMAIsRoundedOnce(t *testing.T) {
 }
 
 func TestFMA(t *testing.T) {
-	// (1+2^-12)² + 2^-60 lies just above a tie of float32; a float64 sum would be the tie itself,
-	// which goes down.
+	// (1+2^-12)² + 2^-60 lies just above a tie of float32. A float64 sum would be the tie itself,
+	// which rounds down.
 	dst := make([]byte, 4)
-	FMA(F32, dst, of(F32, 1+0x1p-12), of(F32, 1+0x1p-12), of(F32, 0x1p-60))
+	FMA(F32, dst, encode(F32, 1+0x1p-12), encode(F32, 1+0x1p-12), encode(F32, 0x1p-60))
 	wantValues(t, F32, dst, 1+0x1p-11+0x1p-23)
 	dst8 := make([]byte, 8)
-	FMA(F64, dst8, of(F64, 1+0x1p-30), of(F64, 1-0x1p-30), of(F64, -1))
+	FMA(F64, dst8, encode(F64, 1+0x1p-30), encode(F64, 1-0x1p-30), encode(F64, -1))
 	wantValues(t, F64, dst8, -0x1p-60)
-	FMA(I8, dst[:1], of(I8, 100), of(I8, 2), of(I8, 60))
+	FMA(I8, dst[:1], encode(I8, 100), encode(I8, 2), encode(I8, 60))
 	wantValues(t, I8, dst[:1], 4)
 }
 
@@ -128,7 +128,7 @@ func TestClamp(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			a := of(test.typ, test.a...)
+			a := encode(test.typ, test.a...)
 			Clamp(test.typ, a, a, test.lo, test.hi)
 			wantValues(t, test.typ, a, test.want...)
 		})
@@ -156,7 +156,7 @@ func TestConvert(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dst := make([]byte, len(test.a)*test.to.Size())
-			Convert(test.to, test.from, dst, of(test.from, test.a...))
+			Convert(test.to, test.from, dst, encode(test.from, test.a...))
 			wantValues(t, test.to, dst, test.want...)
 		})
 	}
@@ -224,13 +224,13 @@ func TestTypes(t *testing.T) {
 		if typ.IsFloat() == typ.IsInt() || !typ.Valid() || typ.Size() == 0 {
 			t.Errorf("%v: float %v, int %v, valid %v, size %d", typ, typ.IsFloat(), typ.IsInt(), typ.Valid(), typ.Size())
 		}
-		b := of(typ, 1+Epsilon(typ))
+		b := encode(typ, 1+Epsilon(typ))
 		wantValues(t, typ, b, 1)
 		if typ.IsFloat() {
-			wantValues(t, typ, of(typ, 1+2*Epsilon(typ)), 1+2*Epsilon(typ))
-			wantValues(t, typ, of(typ, MaxFinite(typ)+MaxFinite(typ)*Epsilon(typ)), inf)
+			wantValues(t, typ, encode(typ, 1+2*Epsilon(typ)), 1+2*Epsilon(typ))
+			wantValues(t, typ, encode(typ, MaxFinite(typ)+MaxFinite(typ)*Epsilon(typ)), inf)
 		}
-		wantValues(t, typ, of(typ, MaxFinite(typ)), MaxFinite(typ))
+		wantValues(t, typ, encode(typ, MaxFinite(typ)), MaxFinite(typ))
 	}
 	for alias, want := range typeAliases {
 		if got, err := Parse(alias); err != nil || got != want {
@@ -243,7 +243,7 @@ func TestTypes(t *testing.T) {
 		}
 	}
 	if Invalid.Valid() || Type(200).Size() != 0 || Type(200).String() != "Type(200)" || Epsilon(I8) != 0 {
-		t.Error("an invalid type has properties")
+		t.Error("an invalid type is valid, or has a size, a name or an epsilon")
 	}
 }
 
@@ -257,7 +257,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestEveryPatternSurvivesAConversionUp(t *testing.T) {
+func TestConvertUpAndBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from := rapid.SampledFrom([]Type{F16, BF16, F32}).Draw(t, "from")
 		n := rapid.IntRange(0, 700).Draw(t, "n")
@@ -269,7 +269,7 @@ func TestEveryPatternSurvivesAConversionUp(t *testing.T) {
 			Convert(from, to, back, up)
 			for i := range n {
 				if x, y := At(from, a, i), At(from, back, i); !same(x, y) {
-					t.Fatalf("%v by way of %v: %v became %v", from, to, x, y)
+					t.Fatalf("%v converted to %v and back: %v became %v", from, to, x, y)
 				}
 			}
 		}

@@ -15,17 +15,16 @@ import (
 	"kernbench/tl"
 )
 
-// exchanges are calls of an all-to-all of blocks that differ, right after each other on one
-// window.
+// exchanges describes consecutive all-to-all calls on one window, with blocks of different lengths.
 type exchanges struct {
 	kernel tl.Kernel
-	counts [][][]int // of each call: from the row to the column
+	counts [][][]int // by call: elements from rank (row) to rank (column)
 	slot   int       // elements
-	pieces [][]int   // Args.Ints of the parts in which each call is performed; nil: at once
+	pieces [][]int   // Args.Ints of each part of a call; nil: one part
 }
 
-// of is what a rank sends to each rank in a call, or what it gets from each. Blocks are separated
-// by a space, and lie after the blocks of earlier calls.
+// blocks returns the blocks that a rank sends in a call, or receives, by peer. Two elements lie
+// between blocks. The blocks of a call follow those of earlier calls.
 func (x *exchanges) blocks(call, rank int, sends bool) []mem.Chunk {
 	var bs []mem.Chunk
 	lo := 0
@@ -43,7 +42,8 @@ func (x *exchanges) blocks(call, rank int, sends bool) []mem.Chunk {
 	return bs
 }
 
-// run performs the calls in a schedule. It returns what the ranks did besides what is wrong.
+// run makes the calls under the schedule of a seed. It returns an error for a wrong result or a
+// hazard.
 func (x *exchanges) run(t *testing.T, seed uint64) error {
 	t.Helper()
 	world, last, total := len(x.counts[0]), len(x.counts)-1, 0
@@ -100,7 +100,7 @@ func (x *exchanges) run(t *testing.T, seed uint64) error {
 			for s, b := range x.blocks(call, r, false) {
 				for i := range b.N {
 					if v, want := got[r][b.Lo+i], value(call, s, r, i); v != want {
-						return fmt.Errorf("call %d: element %d from rank %d is %v on rank %d, not %v", call, i, s, v, r, want)
+						return fmt.Errorf("call %d, rank %d: element %d from rank %d is %v, want %v", call, r, i, s, v, want)
 					}
 				}
 			}
@@ -109,8 +109,9 @@ func (x *exchanges) run(t *testing.T, seed uint64) error {
 	return nil
 }
 
-// matrices are counts for a world of ranks. They are all equal, or none, or random. In some, one
-// pair has a hundred times more than a slot, or a rank gets nothing.
+// matrices returns counts for a world of ranks, by name. Counts are equal, zero or random. In
+// "huge" the last rank sends the first one far more than a slot; in "none to rank 0" that rank
+// receives nothing.
 func matrices(world int, rng *rand.Rand) map[string][][]int {
 	fill := func(f func(r, d int) int) [][]int {
 		m := make([][]int, world)
@@ -124,17 +125,17 @@ func matrices(world int, rng *rand.Rand) map[string][][]int {
 	}
 	random := func(r, d int) int { return rng.IntN(3) * rng.IntN(12) }
 	return map[string][][]int{
-		"equal":   fill(func(int, int) int { return 5 }),
-		"none":    fill(func(int, int) int { return 0 }),
-		"huge":    fill(func(r, d int) int { return 200 * tl.CDiv(max(0, r-d-world+2), world) }), // from the last to the first
-		"silent":  fill(func(r, d int) int { return 4 * min(1, d) }),
-		"random":  fill(random),
-		"another": fill(random),
+		"equal":          fill(func(int, int) int { return 5 }),
+		"none":           fill(func(int, int) int { return 0 }),
+		"huge":           fill(func(r, d int) int { return 200 * tl.CDiv(max(0, r-d-world+2), world) }), // from the last to the first
+		"none to rank 0": fill(func(r, d int) int { return 4 * min(1, d) }),
+		"random":         fill(random),
+		"another":        fill(random),
 	}
 }
 
-// pieces are the ways to perform an exchange of a world of ranks.
-func ways(world int) map[string]exchanges {
+// variants returns the variants of an exchange of a world of ranks, by name.
+func variants(world int) map[string]exchanges {
 	all := map[string]exchanges{
 		"at once":  {kernel: algorithm.WindowAllToAllV.Kernel},
 		"pairwise": {kernel: algorithm.WindowAllToAllVPairwise.Kernel},
@@ -155,17 +156,17 @@ func ways(world int) map[string]exchanges {
 	return all
 }
 
-// For all counts, everything arrives once, no rank waits forever, and no slot is filled before it
-// was emptied. Calls follow one another on one window.
+// For all counts every element arrives once, no rank waits forever, and no slot is filled before it
+// is empty. All calls use one window.
 func TestAllToAllV(t *testing.T) {
 	for _, world := range []int{1, 2, 3, 4, 6} {
 		rng := rand.New(rand.NewPCG(uint64(world), 7))
-		for name, x := range ways(world) {
+		for name, x := range variants(world) {
 			ms := matrices(world, rng)
 			t.Run(fmt.Sprintf("%d/%s", world, name), func(t *testing.T) {
 				t.Parallel()
 				x.slot = 3
-				x.counts = [][][]int{ms["random"], ms["none"], ms["huge"], ms["equal"], ms["another"], ms["silent"], ms["random"]}
+				x.counts = [][][]int{ms["random"], ms["none"], ms["huge"], ms["equal"], ms["another"], ms["none to rank 0"], ms["random"]}
 				for seed := range uint64(4) {
 					if err := x.run(t, seed); err != nil {
 						t.Fatalf("schedule %d: %v", seed, err)
@@ -176,9 +177,9 @@ func TestAllToAllV(t *testing.T) {
 	}
 }
 
-// A slot may be as small as an element, and as large as every block.
+// A slot may hold one element, or more than the largest block.
 func TestAllToAllVSlots(t *testing.T) {
-	for name, x := range ways(4) {
+	for name, x := range variants(4) {
 		x.counts = [][][]int{matrices(4, rand.New(rand.NewPCG(1, 1)))["random"]}
 		for _, x.slot = range []int{1, 2, 30} {
 			if err := x.run(t, 5); err != nil {
@@ -188,7 +189,8 @@ func TestAllToAllVSlots(t *testing.T) {
 	}
 }
 
-// What crosses is what the collective asks for, and each chunk is put, told and credited once.
+// The bytes written are the demand of the collective. Each chunk has one put, one notification and
+// one credit.
 func TestAllToAllVTraffic(t *testing.T) {
 	const world, slot = 5, 4
 	counts := matrices(world, rand.New(rand.NewPCG(3, 3)))["random"]
@@ -234,11 +236,11 @@ func TestAllToAllVTraffic(t *testing.T) {
 			}
 			written += want.Written
 			if got != want {
-				t.Errorf("%s: rank %d did %+v, want %+v", a.Name, r, got, want)
+				t.Errorf("%s: rank %d: traffic %+v, want %+v", a.Name, r, got, want)
 			}
 		}
 		if want := int64(collective.AllToAllV.Demand(call)); written != want {
-			t.Errorf("%s: %d bytes crossed, the collective asks for %d", a.Name, written, want)
+			t.Errorf("%s: %d bytes written, want %d, the demand of the collective", a.Name, written, want)
 		}
 	}
 }
@@ -261,12 +263,12 @@ func TestAllToAllVRefusals(t *testing.T) {
 		want   string
 	}{
 		{"no slot for each rank", small, nil, "a window of 3 elements for 4 ranks"},
-		{"servers that do not divide", layout, []int{0, 1, 3}, "servers of 3 ranks among 4"},
+		{"ranks per server do not divide the ranks", layout, []int{0, 1, 3}, "servers of 3 ranks among 4"},
 		{"servers without ranks", layout, []int{0, 1, 0}, "servers of 0 ranks"},
 		{"more steps than there are", layout, []int{1, 4}, "4 steps from step 1 on: the steps are 0 to 3"},
 		{"more steps than servers", layout, []int{2, 1, 2}, "1 steps from step 2 on: the steps are 0 to 1"},
 		{"steps before the first", layout, []int{-1, 2}, "2 steps from step -1 on"},
-		{"fewer than none", layout, []int{2, -1}, "-1 steps from step 2 on"},
+		{"a negative number of steps", layout, []int{2, -1}, "-1 steps from step 2 on"},
 	} {
 		_, err := kerneltest.Try(algorithm.WindowAllToAllVPairwise.Kernel, kerneltest.Config{
 			Topology: "none", Inputs: numbered(4, 8), OutElems: []int{8, 8, 8, 8}, Layout: tt.layout, Args: tt.ints,

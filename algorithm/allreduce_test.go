@@ -14,14 +14,14 @@ import (
 	"kernbench/topology"
 )
 
-// allReduces lists the known properties of the all-reduces on rings beyond their result, without
-// those of TestTraffic and TestSingleSlot. They are the messages and elements that cross in all,
-// for a world of ranks with n elements each.
+// allReduces lists all-reduces on rings with their traffic: the messages and elements that all
+// ranks together send, for world ranks of n elements each. TestTraffic and TestSingleSlot cover the
+// others.
 var allReduces = []struct {
 	a        *algorithm.Algorithm
 	messages func(world int, g topology.Grid) int
 	elements func(world, n int, g topology.Grid) int
-	slots    int // that it needs for any number of ranks
+	slots    int // needed for any number of ranks
 }{
 	{algorithm.RecursiveDoublingAllReduce, inDimensions, wholeInDimensions, 1},
 	{algorithm.BineAllReduce, inDimensions, wholeInDimensions, 1},
@@ -37,8 +37,8 @@ var allReduces = []struct {
 	{algorithm.MultiRingAllReduce, func(world int, g topology.Grid) int { return world * 4 * 2 * (g.W + g.H - 2) }, least, 2},
 }
 
-// inDimensions returns the messages where ranks exchange once in each dimension, with guests that
-// give and take.
+// inDimensions returns the messages of one exchange in each dimension of a hypercube. Each rank
+// outside the hypercube sends its vector to a partner inside and receives the result.
 func inDimensions(world int, _ topology.Grid) int {
 	core, dims := topology.Fold(world)
 	return core*dims + 2*(world-core)
@@ -46,7 +46,8 @@ func inDimensions(world int, _ topology.Grid) int {
 
 func wholeInDimensions(world, n int, g topology.Grid) int { return inDimensions(world, g) * n }
 
-// halvings are those where they exchange twice, for so many vectors side by side.
+// halvings returns the messages of two exchanges in each dimension, for several vectors in
+// parallel.
 func halvings(vectors int) func(world int, _ topology.Grid) int {
 	return func(world int, _ topology.Grid) int {
 		core, dims := topology.Fold(world)
@@ -70,7 +71,7 @@ func observeOnRings(a *algorithm.Algorithm, g topology.Grid, in [][]float64, slo
 	return kerneltest.Observe(context.Background(), a.Kernel, onRings(a, g, in, slots))
 }
 
-// eachAllReduce calls f for every world of every row, on every grid.
+// eachAllReduce calls f for each algorithm, number of ranks and grid.
 func eachAllReduce(t *testing.T, f func(t *testing.T, i, world int, g topology.Grid)) {
 	for i, tt := range allReduces {
 		t.Run(tt.a.Name, func(t *testing.T) {
@@ -84,7 +85,7 @@ func eachAllReduce(t *testing.T, f func(t *testing.T, i, world int, g topology.G
 	}
 }
 
-// What crosses is what the published cost states, whether or not the elements divide.
+// Messages and bytes equal the published costs, also if the ranks do not divide the elements.
 func TestAllReduceTraffic(t *testing.T) {
 	eachAllReduce(t, func(t *testing.T, i, world int, g topology.Grid) {
 		tt := allReduces[i]
@@ -103,7 +104,7 @@ func TestAllReduceTraffic(t *testing.T) {
 	})
 }
 
-// With as many slots as it needs an algorithm ends, and with fewer some world hangs.
+// An algorithm ends with the slots that it needs. With one slot less 16 ranks deadlock.
 func TestAllReduceSlots(t *testing.T) {
 	eachAllReduce(t, func(t *testing.T, i, world int, g topology.Grid) {
 		if _, err := observeOnRings(allReduces[i].a, g, numbered(world, 320), allReduces[i].slots); err != nil {
@@ -122,8 +123,8 @@ func TestAllReduceSlots(t *testing.T) {
 	}
 }
 
-// Each sum is made by one rank, or by both sides of an exchange alike: all ranks end with the
-// same bits.
+// All ranks end with the same bits. Each sum is computed by one rank, or in the same way by both
+// ranks of an exchange.
 func TestAllReduceSameBits(t *testing.T) {
 	eachAllReduce(t, func(t *testing.T, i, world int, g topology.Grid) {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -140,7 +141,7 @@ func TestAllReduceSameBits(t *testing.T) {
 	})
 }
 
-// A vector that does not fit in scratch memory goes in segments.
+// A vector that does not fit in scratch memory is reduced in segments.
 func TestAllReduceBeyondScratch(t *testing.T) {
 	for _, a := range []*algorithm.Algorithm{
 		algorithm.RecursiveDoublingAllReduce, algorithm.HalvingDoublingAllReduce, algorithm.BinomialAllReduce, algorithm.SwingAllReduce,

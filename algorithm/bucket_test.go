@@ -11,8 +11,8 @@ import (
 	"kernbench/tl"
 )
 
-// TestBuckets: on machines of one to four levels all is reduced and gathered, also where chunks are
-// empty and where rings have unequal lengths. A rank sends what each ring of its levels carries.
+// TestBuckets: on machines of one to four levels every rank ends with the reduced vector. Some
+// chunks are empty, and some rings have unequal lengths.
 func TestBuckets(t *testing.T) {
 	for _, a := range []*algorithm.Algorithm{algorithm.BucketAllReduce, algorithm.HierarchicalRingAllReduce,
 		algorithm.HierarchicalPipelinedAllReduce} {

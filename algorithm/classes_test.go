@@ -25,8 +25,8 @@ func (s *scene) launch(a *algorithm.Algorithm, g launch.Group) *launch.Launch {
 	}
 }
 
-// record records the kernels of a launch as a replay needs them; nil if it refuses one, or one
-// fails.
+// record returns the program of a launch as replay needs it, or nil if a kernel fails or cannot be
+// recorded.
 func record(t *testing.T, l *launch.Launch) *program.Program {
 	t.Helper()
 	p, err := program.RecordLaunch(t.Context(), l, program.Options{Own: unit.Bytes(mem.MaxOffset), Places: true})
@@ -57,13 +57,13 @@ func TestRecordable(t *testing.T) {
 	for _, a := range algorithm.All() {
 		want := a.Window == nil && !slices.Contains(receive, a) || slices.Contains(own, a)
 		if got := recordable(t, a); got != want {
-			t.Errorf("%s: %v, want %v", a.Name, got, want)
+			t.Errorf("%s: recordable %v, want %v", a.Name, got, want)
 		}
 	}
 }
 
-// TestFewClasses: few classes of ranks stand for all of a large world, also where vectors do not
-// fall into equal chunks.
+// TestFewClasses: the ranks of a large world form few classes if chunks are equal. Unequal chunks
+// need more classes.
 func TestFewClasses(t *testing.T) {
 	const world = 256
 	for _, tt := range []struct {
@@ -101,8 +101,8 @@ func TestFewClasses(t *testing.T) {
 	}
 }
 
-// TestClassesOfScenes: whatever the launch, the record of each rank is what its kernel issues when
-// it runs alone.
+// TestClassesOfScenes: for random launches, the record of each rank equals the instructions that
+// its kernel issues alone.
 func TestClassesOfScenes(t *testing.T) {
 	scenes := 5
 	if exhaustive.On() {
@@ -121,7 +121,7 @@ func TestClassesOfScenes(t *testing.T) {
 	}
 }
 
-// listener is a Core on which everything is done at once, and written down.
+// listener is a Core that completes each instruction immediately and stores it.
 type listener struct {
 	idle
 	c   *tl.Context
@@ -146,7 +146,8 @@ func (l *listener) Do(in *tl.Instr) {
 	l.all = append(l.all, did)
 }
 
-// differs returns what some rank issues alone that its record does not have, or "".
+// differs describes the first difference between a rank's record and the instructions that its
+// kernel issues alone. It returns "" if there is none.
 func (s *scene) differs(t *testing.T, a *algorithm.Algorithm, g launch.Group) string {
 	p := record(t, s.launch(a, g))
 	if p == nil {
@@ -156,15 +157,15 @@ func (s *scene) differs(t *testing.T, a *algorithm.Algorithm, g launch.Group) st
 		l := &listener{c: &tl.Context{}}
 		tl.Drive(l.c).Reset(s.setup(l, &g, rank))
 		if _, err := tl.Drive(l.c).Run(a.Kernel, g.Args); err != nil {
-			return fmt.Sprintf("rank %d, recorded, fails: %v", rank, err)
+			return fmt.Sprintf("rank %d: the launch was recorded, but the kernel alone fails: %v", rank, err)
 		}
 		b := &p.Blocks[rank]
 		k := &p.Records[b.Record]
 		if len(k.Ops) != len(l.all)+1 || k.Ops[len(l.all)].Code != program.End {
-			return fmt.Sprintf("rank %d: %d operations, alone %d", rank, len(k.Ops)-1, len(l.all))
+			return fmt.Sprintf("rank %d: %d operations recorded, %d issued alone", rank, len(k.Ops)-1, len(l.all))
 		}
 		if traffic := tl.Drive(l.c).Traffic(); k.Traffic.Sent != traffic.Sent {
-			return fmt.Sprintf("rank %d: %d bytes sent, alone %d", rank, k.Traffic.Sent, traffic.Sent)
+			return fmt.Sprintf("rank %d: %d bytes sent as recorded, %d sent alone", rank, k.Traffic.Sent, traffic.Sent)
 		}
 		addrs, offs, at, operand := program.Read(b.Places.Addrs), program.Read(b.Places.Offs), 0, 0
 		for i := range l.all {
@@ -183,14 +184,14 @@ func (s *scene) differs(t *testing.T, a *algorithm.Algorithm, g launch.Group) st
 				}
 			}
 			if want := l.all[i]; !same(&in, &want) {
-				return fmt.Sprintf("rank %d, operation %d:\n%+v\nalone\n%+v", rank, i, in, want)
+				return fmt.Sprintf("rank %d, operation %d: recorded\n%+v\nissued alone\n%+v", rank, i, in, want)
 			}
 		}
 	}
 	return ""
 }
 
-// same compares a recorded instruction with one that a kernel issued.
+// same reports whether a recorded instruction equals one that a kernel issued.
 func same(in, want *tl.Instr) bool {
 	w := *want
 	if w.A == tl.None {
@@ -200,7 +201,7 @@ func same(in, want *tl.Instr) bool {
 		w.BOff = 0
 	}
 	if in.Piece > 0 && w.Piece > 0 {
-		w.Piece = in.Piece // only the first one is distinguished from the others
+		w.Piece = in.Piece // a record distinguishes only the first piece from the others
 	}
 	w.Pieces = max(1, w.Pieces)
 	return *in == w

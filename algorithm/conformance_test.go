@@ -25,8 +25,9 @@ const slotBytes = 512
 
 var worlds = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 32}
 
-// counts returns element counts: none, fewer than the ranks, not divisible by them, and more than
-// fill a slot. If the collective works on blocks, the counts are those of a block, times the ranks.
+// counts returns element counts: none, fewer than the ranks, not divisible by them, and more than a
+// slot holds. For a collective on blocks each count is the length of a block, multiplied by the
+// number of ranks.
 func counts(t *testing.T, a *algorithm.Algorithm, world int, typ dtype.Type) []int {
 	co, err := collective.Lookup(a.Collective)
 	if err != nil {
@@ -60,7 +61,7 @@ func grids(t *testing.T, name string, world int) []topology.Grid {
 	return gs
 }
 
-// someGrid returns the middle one of grids.
+// someGrid returns the grid shape in the middle of the list.
 func someGrid(t *testing.T, a *algorithm.Algorithm, world int) topology.Grid {
 	t.Helper()
 	gs := grids(t, a.Topology, world)
@@ -113,7 +114,7 @@ type run struct {
 	seed  uint64
 }
 
-// call returns the call of the collective that the run makes.
+// call returns the collective call that the run makes.
 func (x *run) call(co *collective.Collective, args []int) collective.Call {
 	c := collective.Call{World: x.world, Elems: x.n, Type: x.typ, Op: x.op}
 	if co.Rooted {
@@ -201,7 +202,7 @@ func check(t *testing.T, a *algorithm.Algorithm, x run) {
 			t.Fatal(err)
 		}
 		if !v.OK() || v.Values.Status != verify.OK || v.Provenance.Status != verify.OK && !a.Idempotent {
-			t.Fatalf("results apart: %v: provenance %v, values %v\n%v", x.apart, v.Provenance, v.Values, v.Failures)
+			t.Fatalf("results apart %v: provenance %v, values %v\n%v", x.apart, v.Provenance, v.Values, v.Failures)
 		}
 	}
 }
@@ -221,7 +222,7 @@ func TestConformanceSizes(t *testing.T) {
 // all of them.
 func TestConformanceOnExecutors(t *testing.T) {
 	if len(exec.All()) < 2 {
-		t.Fatalf("only %q are registered", exec.Names())
+		t.Fatalf("%q are registered, want at least two executors", exec.Names())
 	}
 	for _, x := range exec.All() {
 		t.Run(x.Name, func(t *testing.T) {

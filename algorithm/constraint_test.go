@@ -2,7 +2,6 @@ package algorithm_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -13,17 +12,17 @@ import (
 	"kernbench/kerneltest"
 )
 
-// asked are the constraints that Check knows, by what is said of them.
-var asked = map[string]func(world, n int) bool{
+// conditions maps the text of a constraint to the condition that Check tests.
+var conditions = map[string]func(world, n int) bool{
 	"":                         func(int, int) bool { return true },
 	"N a power of two":         func(world, _ int) bool { return world&(world-1) == 0 },
 	"elements a multiple of N": func(world, n int) bool { return n%world == 0 },
 }
 
-// What is said of an algorithm's constraints is what Check asks for.
+// Check accepts exactly the calls that the text of Constraint describes.
 func TestConstraintsAreThoseOfCheck(t *testing.T) {
 	for _, a := range algorithm.All() {
-		holds, known := asked[a.Constraint]
+		holds, known := conditions[a.Constraint]
 		if !known {
 			t.Errorf("%s: unknown constraint %q", a.Name, a.Constraint)
 			continue
@@ -31,7 +30,7 @@ func TestConstraintsAreThoseOfCheck(t *testing.T) {
 		for world := 1; world <= 40; world++ {
 			for n := range 90 {
 				if got := a.Check == nil || a.Check(world, n) == nil; got != holds(world, n) {
-					t.Fatalf("%s of %d ranks, %d elements: %q, and Check says %v", a.Name, world, n, a.Constraint, got)
+					t.Fatalf("%s of %d ranks, %d elements: the constraint is %q, but Check accepts the call: %v", a.Name, world, n, a.Constraint, got)
 				}
 			}
 		}
@@ -54,8 +53,8 @@ func TestConstraints(t *testing.T) {
 	}
 }
 
-// With one slot those algorithms, and no others, can come to wait for ever that are said to need
-// more.
+// With one slot less than MinSlots an algorithm deadlocks for some number of ranks. If MinSlots is
+// 0, it never deadlocks with one slot.
 func TestSlotsNeeded(t *testing.T) {
 	for _, a := range algorithm.All() {
 		t.Run(a.Name, func(t *testing.T) {
@@ -94,7 +93,7 @@ func TestSlotsNeeded(t *testing.T) {
 				}
 			}
 			if (len(hangs) > 0) != (a.MinSlots > 0) {
-				t.Errorf("needs %d slots, it is said; with one it hangs for %s ranks", a.MinSlots, fmt.Sprint(hangs))
+				t.Errorf("MinSlots is %d; with %d slots the ranks deadlock in worlds of %v", a.MinSlots, max(1, a.MinSlots-1), hangs)
 			}
 		})
 	}

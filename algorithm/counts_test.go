@@ -21,8 +21,8 @@ var countedWorlds = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 32}
 // perRank is the number of elements for each rank in these tests: messages fit in a slot.
 const perRank = 2
 
-// counted runs an algorithm on vectors of perRank elements for each rank, pipelines in so many
-// pieces, and counts what passes.
+// counted runs an algorithm on vectors of perRank elements for each rank and returns its traffic. A
+// pipeline cuts the vector in the given number of pieces.
 func counted(t *testing.T, a *algorithm.Algorithm, world, root, pieces int) launch.Result {
 	t.Helper()
 	co, err := collective.Lookup(a.Collective)
@@ -50,7 +50,7 @@ func counted(t *testing.T, a *algorithm.Algorithm, world, root, pieces int) laun
 	return o.Result
 }
 
-// hops returns how often blocks cross of which the i-th goes as many hops as i has bits.
+// hops returns the hops of all blocks, if block i takes as many hops as i has set bits.
 func hops(world int) int {
 	n := 0
 	for i := range world {
@@ -59,9 +59,9 @@ func hops(world int) int {
 	return n
 }
 
-// gathered returns the elements that pass when halves of halves of n come together at rank 0. The
-// rank that keeps the second half in dimension k sends it, when it has gathered those of its
-// dimensions above.
+// gathered returns the elements sent when rank 0 gathers n elements that recursive halving has
+// spread. In dimension k the rank of the second half sends it, after it has gathered its parts in
+// the higher dimensions.
 func gathered(n, k, dims int) int {
 	if k == dims {
 		return 0
@@ -70,8 +70,8 @@ func gathered(n, k, dims int) int {
 	return n - lower + gathered(lower, k+1, dims) + gathered(n-lower, k+1, dims)
 }
 
-// The messages and bytes that pass through rings are those of the published costs, over all ranks,
-// for every number of ranks. p is the number of ranks; a vector has a block of b bytes for each.
+// Messages and bytes through rings, over all ranks, equal the published costs. p is the number of
+// ranks; a vector has a block of b bytes for each rank.
 func TestMessageCounts(t *testing.T) {
 	const size = 4
 	rounds := func(p int) int { return bits.Len(uint(p - 1)) } // log2, rounded up
@@ -99,8 +99,8 @@ func TestMessageCounts(t *testing.T) {
 		{algorithm.ChainReduce, 2, func(p, _ int) int { return 2 * (p - 1) }, func(p, b int) int { return (p - 1) * p * b }},
 		{algorithm.BinomialGather, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return hops(p) * p * b }},
 		{algorithm.BinomialScatter, 1, func(p, _ int) int { return p - 1 }, func(p, b int) int { return hops(p) * b }},
-		// The ranks of the hypercube halve, and all but one send what they have come to; their
-		// guests give their vectors.
+		// The ranks of the hypercube reduce by halving, and all but one then send their part. Each
+		// rank outside the hypercube sends its vector to a partner inside.
 		{algorithm.ReduceScatterGatherReduce, 1, func(p, _ int) int {
 			core, dims := topology.Fold(p)
 			return core*dims + core - 1 + p - core
@@ -124,21 +124,21 @@ func TestMessageCounts(t *testing.T) {
 				}
 				if i := slices.IndexFunc(got.Traffic,
 					func(r tl.Traffic) bool { return r != (tl.Traffic{Rank: r.Rank, Sent: r.Sent}) }); i >= 0 {
-					t.Errorf("rank %d did %+v to the memory of others", i, got.Traffic[i])
+					t.Errorf("rank %d uses the memory of other ranks: %+v", i, got.Traffic[i])
 				}
 			})
 		}
 	}
 }
 
-// On a grid of w by h all rows work at the same time, and all columns.
+// On a grid of w by h all rows work in parallel, and so do all columns.
 func TestMessageCountsOnGrids(t *testing.T) {
 	byDimension := func(w, h int) int { return w * h * (w + h - 2) }
 	quarters := func(w, h int) int { return 4 * w * h * (w*h - 1) }
 	for _, tt := range []struct {
 		a        *algorithm.Algorithm
 		messages func(w, h int) int
-		vectors  int // in what all ranks together receive from each other, N-1 times
+		vectors  int // all ranks together receive N-1 times this number of vectors
 	}{
 		{algorithm.TorusAllGather, byDimension, countAll},
 		{algorithm.MeshAllGather, byDimension, countAll},
@@ -164,10 +164,10 @@ func TestMessageCountsOnGrids(t *testing.T) {
 	}
 }
 
-// countAll is as many vectors as there are ranks.
+// countAll means as many vectors as there are ranks.
 const countAll = 0
 
-// What is put and notified are the published figures, rank by rank.
+// The bytes written, puts, notifications and waits of each rank equal the published figures.
 func TestNotificationCounts(t *testing.T) {
 	const block = 4 * perRank
 	all := func(p, _ int) tl.Traffic {
@@ -176,7 +176,7 @@ func TestNotificationCounts(t *testing.T) {
 	}
 	tests := []struct {
 		a    *algorithm.Algorithm
-		root int // that of the run
+		root int // of the call
 		want func(p, rank int) tl.Traffic
 	}{
 		{algorithm.PairwiseReduceScatter, 0, all},
@@ -210,7 +210,7 @@ func TestNotificationCounts(t *testing.T) {
 				for r, have := range got.Traffic {
 					want := tt.want(world, r)
 					if want.Rank = r; have != want {
-						t.Errorf("rank %d did %+v, want %+v", r, have, want)
+						t.Errorf("rank %d: traffic %+v, want %+v", r, have, want)
 					}
 				}
 			})

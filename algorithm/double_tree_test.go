@@ -52,7 +52,7 @@ func TestDoubleTreeInChunks(t *testing.T) {
 	}
 }
 
-// With one slot a rank that sends up waits for one that sends down to it.
+// With one slot, a rank that sends up and its parent, which sends down, wait for each other.
 func TestDoubleTreeInOneSlot(t *testing.T) {
 	_, err := doubleTree(8, 100, 5, 1)
 	var hang *fault.Deadlock
@@ -63,15 +63,15 @@ func TestDoubleTreeInOneSlot(t *testing.T) {
 
 // If no chunk size is given, the algorithm cuts a short vector into few chunks and a long one into
 // more. It never uses more chunks than elements; the last row requests chunks of one element.
-func TestDoubleTreeChooses(t *testing.T) {
-	for _, tt := range []struct{ world, n, asked, chunks int }{
+func TestDoubleTreeChunks(t *testing.T) {
+	for _, tt := range []struct{ world, n, requested, chunks int }{
 		{8, 64, 0, 1},
 		{8, 2 * 1024, 0, 3},        // 4 KiB per tree, 4 levels up and down: sqrt(7)
 		{32, 2 * 64 * 1024, 0, 27}, // 256 KiB per tree, 6 levels: sqrt(11*64)
 		{4, 6, 1, 3},
 		{4, 0, 0, 1},
 	} {
-		out, err := doubleTree(tt.world, tt.n, tt.asked, 4)
+		out, err := doubleTree(tt.world, tt.n, tt.requested, 4)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,12 +6,13 @@ import (
 	"kernbench/tl"
 )
 
-// NVLSTree is nvls_tree_allreduce with a given number of pieces, and with a mistake or without.
+// NVLSTree returns the kernel of nvls_tree_allreduce with a number of pieces, and with a mistake if
+// mistake is not empty.
 func NVLSTree(pieces int, mistake string) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		t := newNodeTree(c, a, innermost(levelWidths(c, a)), pieces)
 		switch mistake {
-		case "the node does not meet":
+		case "no barrier in the node":
 			t.met = math.MaxInt
 		case "no wait for what children send":
 			clear(t.arrived)
@@ -20,14 +21,15 @@ func NVLSTree(pieces int, mistake string) tl.Kernel {
 	}
 }
 
-// SHARP is sharp_allreduce with a given number of pieces, and with a mistake or without.
+// SHARP returns the kernel of sharp_allreduce with a number of pieces, and with a mistake if
+// mistake is not empty.
 func SHARP(pieces int, mistake string) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		s := newSharp(c, a, innermost(levelWidths(c, a)), pieces)
 		switch mistake {
-		case "the node does not meet":
+		case "no barrier in the node":
 			s.inNode.peers = []int{}
-		case "the rail does not meet":
+		case "no barrier over the rail":
 			s.overRail.peers = []int{}
 		}
 		s.run()
@@ -41,7 +43,7 @@ type LinkTree struct {
 	To    []tl.Dir
 }
 
-// LinkTrees returns a rank's places in all trees from a root on a torus of some levels.
+// LinkTrees returns a rank's places in all trees of a root, on a torus with the given levels.
 func LinkTrees(levels []int, rank, root int) (all []LinkTree) {
 	var dims []levelCircle
 	for k, n := range levels {

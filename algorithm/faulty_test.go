@@ -9,7 +9,7 @@ import (
 	"kernbench/tl"
 )
 
-// The judge of these tests must see what is wrong with kernels that are nearly right.
+// judge reports each of these faulty kernels.
 func TestFaultyKernelsAreCaught(t *testing.T) {
 	ring := func(step func(c *tl.Context, a tl.Args, acc, current, recv tl.Tensor) (newAcc, next tl.Tensor),
 		rounds func(n int) int, finish func(c *tl.Context, a tl.Args, t tl.Tensor) tl.Tensor) tl.Kernel {
@@ -34,7 +34,7 @@ func TestFaultyKernelsAreCaught(t *testing.T) {
 		name   string
 		op     tl.ReduceOp
 		kernel tl.Kernel
-		values bool // values see it too
+		values bool // the check of values fails, too
 	}{
 		{"forwards the sum", tl.Sum, ring(func(c *tl.Context, a tl.Args, acc, _, recv tl.Tensor) (tl.Tensor, tl.Tensor) {
 			acc = c.Combine(a.Op, acc, recv)
@@ -42,7 +42,7 @@ func TestFaultyKernelsAreCaught(t *testing.T) {
 		}, all, once), true},
 		{"stops one round early", tl.Sum, ring(right, func(n int) int { return n - 2 }, once), true},
 		{"one round too many, max", tl.Max, ring(right, func(n int) int { return n }, once), false},
-		{"never divides", tl.Avg, ring(right, all, func(_ *tl.Context, _ tl.Args, t tl.Tensor) tl.Tensor { return t }), true},
+		{"does not divide", tl.Avg, ring(right, all, func(_ *tl.Context, _ tl.Args, t tl.Tensor) tl.Tensor { return t }), true},
 		{"divides twice", tl.Avg, ring(right, all,
 			func(c *tl.Context, a tl.Args, t tl.Tensor) tl.Tensor { return once(c, a, once(c, a, t)) }), true},
 		{"multiplies and divides back", tl.Sum, ring(right, all, func(c *tl.Context, _ tl.Args, t tl.Tensor) tl.Tensor {

@@ -17,11 +17,11 @@ import (
 	"kernbench/tl"
 )
 
-// levels are shapes of a world: PEs per cube, what a launch states of its levels, and what comes
-// of it.
+// levels lists worlds: PEs per cube, the levels that a launch requests, and the widths of the
+// levels that result.
 var levels = []struct {
-	world, perCube int
-	asked, widths  []int
+	world, perCube    int
+	requested, widths []int
 }{
 	{1, 1, nil, nil},
 	{6, 2, nil, []int{2, 3}},
@@ -34,35 +34,36 @@ var levels = []struct {
 	{32, 8, nil, []int{8, 4}},
 }
 
-// byLevels are the all-reduces that follow the levels of a machine.
+// byLevels lists the all-reduces that follow the levels of a machine.
 var byLevels = []*algorithm.Algorithm{algorithm.HierarchicalAllReduce, algorithm.HierarchicalDirectAllReduce,
 	algorithm.CubeRootAllReduce, algorithm.RailAllReduce}
 
-// onLevels returns a run of one on one of these shapes.
-func onLevels(t *testing.T, a *algorithm.Algorithm, world, perCube, n int, asked []int) kerneltest.Config {
+// onLevels returns the configuration of an algorithm in one of these worlds.
+func onLevels(t *testing.T, a *algorithm.Algorithm, world, perCube, n int, requested []int) kerneltest.Config {
 	layout, err := a.Window(world, n, dtype.F32)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return kerneltest.Config{
-		Topology: "none", PEsPerCube: perCube, Args: asked, Layout: layout,
+		Topology: "none", PEsPerCube: perCube, Args: requested, Layout: layout,
 		Inputs: filled(world, n, func(r, i int) float64 { return float64(r*r + i) }),
 	}
 }
 
-// othersByLevels are the other algorithms that do, and what each rank does to the memory of others
-// when a block has b bytes. The last one knows of one level, and of what is beyond.
+// othersByLevels lists the other algorithms that follow the levels, with the traffic of each rank
+// for blocks of b bytes. The last one distinguishes the ranks inside and outside the innermost
+// level only.
 var othersByLevels = []struct {
 	a    *algorithm.Algorithm
 	want func(world, b int, widths []int) tl.Traffic
 }{
 	{algorithm.HierarchicalAllGather, func(world, b int, widths []int) (t tl.Traffic) {
 		t.Read = int64((world - 1) * world * b) // a rank's vector is a block of all ranks here
-		return meetings(t, widths)
+		return addBarriers(t, widths)
 	}},
 	{algorithm.HierarchicalReduceScatter, func(world, b int, widths []int) (t tl.Traffic) {
 		t.Read = int64((world - 1) * b)
-		return meetings(t, widths)
+		return addBarriers(t, widths)
 	}},
 	{algorithm.HierarchicalAllToAll, func(world, b int, widths []int) (t tl.Traffic) {
 		places := append(widths, 1)[0]
@@ -74,8 +75,8 @@ var othersByLevels = []struct {
 	}},
 }
 
-// meetings is one barrier of each level.
-func meetings(t tl.Traffic, widths []int) tl.Traffic {
+// addBarriers adds one barrier of each level to t.
+func addBarriers(t tl.Traffic, widths []int) tl.Traffic {
 	for _, w := range widths {
 		t.Notifies += int64(w - 1)
 	}
@@ -83,13 +84,13 @@ func meetings(t tl.Traffic, widths []int) tl.Traffic {
 	return t
 }
 
-// Whatever the levels are, results are right, and of each rank's traffic little leaves a level.
+// For all levels results are right, and the traffic of each rank equals the closed form.
 func TestOthersByLevels(t *testing.T) {
 	const perRank = 3
 	for _, o := range othersByLevels {
 		for _, l := range levels {
-			t.Run(fmt.Sprintf("%s/%d/%d/%v", o.a.Name, l.world, l.perCube, l.asked), func(t *testing.T) {
-				x := run{size: size{world: l.world}, typ: dtype.F32, op: tl.Sum, cube: l.perCube, args: l.asked}
+			t.Run(fmt.Sprintf("%s/%d/%d/%v", o.a.Name, l.world, l.perCube, l.requested), func(t *testing.T) {
+				x := run{size: size{world: l.world}, typ: dtype.F32, op: tl.Sum, cube: l.perCube, args: l.requested}
 				for _, x.n = range []int{0, perRank * l.world, 7 * l.world, 101} {
 					for x.seed = range uint64(3) {
 						if !exhaustive.On() && x.seed > 0 && x.n != 101 {
@@ -99,7 +100,7 @@ func TestOthersByLevels(t *testing.T) {
 					}
 				}
 				n := perRank * l.world
-				cfg := onLevels(t, o.a, l.world, l.perCube, n, l.asked)
+				cfg := onLevels(t, o.a, l.world, l.perCube, n, l.requested)
 				cfg.OutElems = slices.Repeat([]int{n * l.world}, l.world)
 				out, err := kerneltest.Observe(t.Context(), o.a.Kernel, cfg)
 				if err != nil {
@@ -108,7 +109,7 @@ func TestOthersByLevels(t *testing.T) {
 				for r, got := range out.Result.Traffic {
 					want := o.want(l.world, 4*perRank, l.widths)
 					if want.Rank = r; got != want {
-						t.Fatalf("rank %d did %+v, want %+v", r, got, want)
+						t.Fatalf("rank %d: traffic %+v, want %+v", r, got, want)
 					}
 				}
 			})
@@ -116,14 +117,14 @@ func TestOthersByLevels(t *testing.T) {
 	}
 }
 
-// At every level all is reduced and gathered, and no rank touches what another still uses.
+// For all levels results are right, and no rank changes data that another rank still uses.
 func TestLevels(t *testing.T) {
 	for _, a := range byLevels {
 		for _, l := range levels {
 			for _, n := range []int{1, 7, 101} {
-				t.Run(fmt.Sprintf("%s/%d/%d/%v/n=%d", a.Name, l.world, l.perCube, l.asked, n), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%d/%d/%v/n=%d", a.Name, l.world, l.perCube, l.requested, n), func(t *testing.T) {
 					for seed := range uint64(3) {
-						cfg := onLevels(t, a, l.world, l.perCube, n, l.asked)
+						cfg := onLevels(t, a, l.world, l.perCube, n, l.requested)
 						cfg.Seed = seed
 						got, rep, err := kerneltest.Races(a.Kernel, cfg)
 						if err != nil {
@@ -146,38 +147,38 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// A level of w moves 2(w-1)/w of the part that the level below leaves. So all levels together move
-// what one ring does, in far fewer puts.
+// A level of w ranks moves 2(w-1)/w of the part that the level below leaves. So all levels together
+// move as many bytes as one ring, in far fewer puts.
 func TestHierarchicalTraffic(t *testing.T) {
 	const perRank = 16
 	for _, l := range levels {
 		n := perRank * l.world
 		out, err := kerneltest.Observe(context.Background(), algorithm.HierarchicalAllReduce.Kernel,
-			onLevels(t, algorithm.HierarchicalAllReduce, l.world, l.perCube, n, l.asked))
+			onLevels(t, algorithm.HierarchicalAllReduce, l.world, l.perCube, n, l.requested))
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := tl.Traffic{Written: int64(2 * (l.world - 1) * perRank * 4)}
 		for _, w := range l.widths {
 			want.Puts += int64(4 * (w - 1))
-			want.Notifies += int64(min(2, w-1) * (2*w - 1)) // of two ranks both neighbours are one
+			want.Notifies += int64(min(2, w-1) * (2*w - 1)) // with two ranks both neighbours are the same rank
 		}
 		want.Waits = want.Notifies
 		for r, got := range out.Result.Traffic {
 			want.Rank = r
 			if d := cmp.Diff(want, got); d != "" {
-				t.Fatalf("%d ranks, %d in a cube, %v: traffic (-want +got):\n%s", l.world, l.perCube, l.asked, d)
+				t.Fatalf("%d ranks, %d in a cube, %v: traffic (-want +got):\n%s", l.world, l.perCube, l.requested, d)
 			}
 		}
 	}
 }
 
-// By reads it is the same bytes, and two barriers for each level.
+// With reads the bytes are the same, and each level has two barriers.
 func TestHierarchicalDirectTraffic(t *testing.T) {
 	const perRank = 16
 	for _, l := range levels {
 		a := algorithm.HierarchicalDirectAllReduce
-		out, err := kerneltest.Observe(context.Background(), a.Kernel, onLevels(t, a, l.world, l.perCube, perRank*l.world, l.asked))
+		out, err := kerneltest.Observe(context.Background(), a.Kernel, onLevels(t, a, l.world, l.perCube, perRank*l.world, l.requested))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +190,7 @@ func TestHierarchicalDirectTraffic(t *testing.T) {
 		for r, got := range out.Result.Traffic {
 			want.Rank = r
 			if d := cmp.Diff(want, got); d != "" {
-				t.Fatalf("%d ranks, %d in a cube, %v: traffic (-want +got):\n%s", l.world, l.perCube, l.asked, d)
+				t.Fatalf("%d ranks, %d in a cube, %v: traffic (-want +got):\n%s", l.world, l.perCube, l.requested, d)
 			}
 		}
 	}
@@ -201,7 +202,7 @@ func TestCubeRootTraffic(t *testing.T) {
 	const n = 48
 	for _, l := range levels {
 		out, err := kerneltest.Observe(context.Background(), algorithm.CubeRootAllReduce.Kernel,
-			onLevels(t, algorithm.CubeRootAllReduce, l.world, l.perCube, n, l.asked))
+			onLevels(t, algorithm.CubeRootAllReduce, l.world, l.perCube, n, l.requested))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,17 +214,17 @@ func TestCubeRootTraffic(t *testing.T) {
 				}
 				members, stride = members+w-1, stride*w
 			}
-			own := min(r, 1) // all but the first rank are a member once
+			own := min(r, 1) // each rank but the first is a member once
 			want := tl.Traffic{Rank: r, Read: int64((members + own) * n * 4), Notifies: int64(members + own), Waits: int64(members + own)}
 			if d := cmp.Diff(want, got); d != "" {
-				t.Fatalf("%d ranks, %d in a cube, %v: traffic (-want +got):\n%s", l.world, l.perCube, l.asked, d)
+				t.Fatalf("%d ranks, %d in a cube, %v: traffic (-want +got):\n%s", l.world, l.perCube, l.requested, d)
 			}
 		}
 	}
 }
 
-// Calls that follow one another on two windows do not see each other, with levels either.
-func TestLevelsInTurn(t *testing.T) {
+// On levels, too, consecutive calls on two windows do not affect each other.
+func TestLevelsOnAlternatingWindows(t *testing.T) {
 	all := slices.Clone(byLevels)
 	for _, o := range othersByLevels {
 		all = append(all, o.a)
@@ -249,7 +250,7 @@ func TestLevelsInTurn(t *testing.T) {
 				if !exhaustive.On() && seed != uint64(i%2) {
 					continue
 				}
-				x := &again{a: &row, co: co, world: l.world, sizes: sizes, windows: 2}
+				x := &series{a: &row, co: co, world: l.world, sizes: sizes, windows: 2}
 				if err := x.run(t, seed); err != nil {
 					t.Fatalf("%s, %d ranks, %v, schedule %d: %v", a.Name, l.world, l.widths, seed, err)
 				}
@@ -260,10 +261,10 @@ func TestLevelsInTurn(t *testing.T) {
 
 func TestLevelsThatDoNotDivide(t *testing.T) {
 	for _, a := range byLevels {
-		for _, asked := range [][]int{{3}, {2, 3}, {0}, {-2}} {
-			_, err := kerneltest.Try(a.Kernel, onLevels(t, a, 8, 8, 4, asked))
-			if want := fmt.Sprintf("levels %v: each must be at least 1, and their product must divide 8 ranks", asked); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s, %v: %v, want %q", a.Name, asked, err, want)
+		for _, requested := range [][]int{{3}, {2, 3}, {0}, {-2}} {
+			_, err := kerneltest.Try(a.Kernel, onLevels(t, a, 8, 8, 4, requested))
+			if want := fmt.Sprintf("levels %v: each must be at least 1, and their product must divide 8 ranks", requested); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, %v: %v, want %q", a.Name, requested, err, want)
 			}
 		}
 	}

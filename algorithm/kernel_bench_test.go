@@ -14,7 +14,8 @@ import (
 	"kernbench/unit"
 )
 
-// idle is a Core on which everything is done at once: what is left is what a kernel's calls cost.
+// idle is a Core that completes each instruction immediately, so that only the kernel's own calls
+// take time.
 type idle struct{ messages int }
 
 func (i *idle) Do(in *tl.Instr) {
@@ -26,8 +27,7 @@ func (i *idle) Do(in *tl.Instr) {
 	}
 }
 
-// BenchmarkKernel is the kernel of one rank, from its beginning to its end, for each message that
-// it sends.
+// BenchmarkKernel measures the kernel of one rank from start to end, per message that it sends.
 func BenchmarkKernel(b *testing.B) {
 	for _, bench := range []struct {
 		a            *algorithm.Algorithm
@@ -60,8 +60,8 @@ func BenchmarkKernel(b *testing.B) {
 	}
 }
 
-// rankOf returns what a rank of a launch is given, one in the middle, with f16 at virtual
-// addresses.
+// rankOf returns the setup and the arguments of the middle rank of a launch, with f16 vectors at
+// virtual addresses.
 func rankOf(t testing.TB, a *algorithm.Algorithm, world, nElem int) (tl.Setup, tl.Args) {
 	top, err := topology.Lookup(a.Topology)
 	if err != nil {
@@ -98,7 +98,7 @@ func rankOf(t testing.TB, a *algorithm.Algorithm, world, nElem int) (tl.Setup, t
 	}, args
 }
 
-// parked is a Core that parks in each instruction.
+// parked is a Core that suspends the kernel in each instruction.
 type parked struct {
 	idle
 	yield func(struct{}) bool
@@ -112,7 +112,7 @@ func (p *parked) Do(in *tl.Instr) {
 	}
 }
 
-// BenchmarkStack is what a coroutine takes of stack, over all instructions of its kernel.
+// BenchmarkStack measures the stack that a coroutine needs for its kernel.
 func BenchmarkStack(b *testing.B) {
 	const ranks = 1024
 	for _, a := range algorithm.All() {
@@ -127,7 +127,7 @@ func BenchmarkStack(b *testing.B) {
 				for range ranks {
 					stop, err := atTheEnd(a, setup, args)
 					if stops = append(stops, stop); err != nil {
-						b.Skip(err) // it needs more than a rank in the middle is given here
+						b.Skip(err) // the kernel needs more than rankOf gives it
 					}
 				}
 				b.ReportMetric(float64(stacks()-before)/ranks, "stack-B/rank")
@@ -139,7 +139,7 @@ func BenchmarkStack(b *testing.B) {
 	}
 }
 
-// atTheEnd starts a kernel in a coroutine and lets it go on for as long as it can.
+// atTheEnd runs a kernel in a coroutine to its end and leaves the coroutine suspended there.
 func atTheEnd(a *algorithm.Algorithm, setup tl.Setup, args tl.Args) (stop func(), err error) {
 	p := &parked{}
 	setup.Core = p

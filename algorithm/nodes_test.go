@@ -16,8 +16,8 @@ import (
 	"kernbench/unit"
 )
 
-// onNodes are settings of nodes of SIPs on a switch that reduces and copies, with a switch for each
-// place over the nodes.
+// onNodes returns settings for nodes of SIPs. In each node a switch that reduces and copies joins
+// the SIPs. For each position in a node another switch joins the SIPs of all nodes.
 func onNodes(nodes, width int, more ...string) []string {
 	return slices.Concat(kerneltest.SwitchSettings(width), []string{
 		fmt.Sprintf("system.nodes.count=%d", nodes), "system.nodes.network=switch", "system.nodes.join=each",
@@ -25,7 +25,7 @@ func onNodes(nodes, width int, more ...string) []string {
 	}, more)
 }
 
-// reducing are settings of switches between nodes that reduce and copy.
+// reducing makes the switches between nodes reduce and copy.
 var reducing = []string{"system.nodes.switch.multicast=true", "system.nodes.switch.reduce.types=[f16, bf16, f32, f64, i32, i64]"}
 
 // tryNodes runs an algorithm on nodes.
@@ -39,7 +39,8 @@ func tryNodes(t *testing.T, a *algorithm.Algorithm, s labrun.Spec) *labrun.Resul
 	return r
 }
 
-// timeOnNodes returns what a call of nodes of two ranks takes, if only the links count.
+// timeOnNodes returns the time of a call on nodes of two ranks, where almost all time is spent on
+// the links that join SIPs.
 func timeOnNodes(t *testing.T, a *algorithm.Algorithm, nodes, n int, more ...string) unit.Time {
 	t.Helper()
 	return tryNodes(t, a, labrun.Spec{Ranks: 2 * nodes, NElem: n, DType: dtype.F32, Executor: "sim",
@@ -52,11 +53,11 @@ func timeOnNodes(t *testing.T, a *algorithm.Algorithm, nodes, n int, more ...str
 // nodesCase is an algorithm whose nodes have switches that reduce.
 type nodesCase struct {
 	*algorithm.Algorithm
-	kernel  func(pieces int, spoiled string) tl.Kernel
+	kernel  func(pieces int, mistake string) tl.Kernel
 	sets    []string    // of the switches between nodes
-	nodes   []nodeShape // that give right results
-	room    int         // the window has room for so many times the vector: short pieces have slots of whole elements
-	spoiled []spoiledNodes
+	nodes   []nodeShape // for which results must be right
+	vectors int         // vectors that fit in the window: short pieces have slots of whole elements
+	faulty  []faultyNodes
 	needs   []neededOnNodes
 }
 
@@ -65,13 +66,13 @@ type nodeShape struct {
 	more         []string
 }
 
-// spoiledNodes is a kernel that leaves something out, and a call in the report of its hazards.
-type spoiledNodes struct {
+// faultyNodes is a mistake of a kernel, and a call that the report of its hazards must name.
+type faultyNodes struct {
 	name, want string
 	pieces     int
 }
 
-// neededOnNodes is a machine that cannot, and what its refusal says.
+// neededOnNodes is a machine that does not support the algorithm, and a text of the refusal.
 type neededOnNodes struct {
 	sets []string
 	want string
@@ -79,12 +80,12 @@ type neededOnNodes struct {
 
 var nodesCases = []nodesCase{
 	{
-		Algorithm: algorithm.NVLSTreeAllReduce, kernel: algorithm.NVLSTree, room: 8,
+		Algorithm: algorithm.NVLSTreeAllReduce, kernel: algorithm.NVLSTree, vectors: 8,
 		nodes: []nodeShape{
 			{1, 1, nil}, {1, 2, nil}, {1, 3, nil}, {2, 2, nil}, {2, 4, nil}, {3, 2, nil}, {4, 2, nil}, {5, 3, nil}, {17, 2, nil},
 		},
-		spoiled: []spoiledNodes{
-			{"the node does not meet", "load_reduce", 2}, {"no wait for what children send", "put_signal", 2},
+		faulty: []faultyNodes{
+			{"no barrier in the node", "load_reduce", 2}, {"no wait for what children send", "put_signal", 2},
 		},
 		needs: []neededOnNodes{
 			{onNodes(2, 2, "system.switch.multicast=false"), "the switch node0.switch does not copy (switch.multicast)"},
@@ -94,13 +95,13 @@ var nodesCases = []nodesCase{
 		},
 	},
 	{
-		Algorithm: algorithm.SHARPAllReduce, kernel: algorithm.SHARP, room: 2, sets: reducing,
+		Algorithm: algorithm.SHARPAllReduce, kernel: algorithm.SHARP, vectors: 2, sets: reducing,
 		nodes: []nodeShape{
 			{1, 1, nil}, {1, 3, nil}, {2, 2, nil}, {2, 4, nil}, {3, 2, nil}, {5, 3, nil}, {17, 2, nil},
 			{8, 2, []string{"system.nodes.network=fat_tree", "system.nodes.fat_tree.radix=4"}},
 		},
-		spoiled: []spoiledNodes{
-			{"the node does not meet", "load_reduce", 3}, {"the rail does not meet", "reduce_multicast", 3},
+		faulty: []faultyNodes{
+			{"no barrier in the node", "load_reduce", 3}, {"no barrier over the rail", "reduce_multicast", 3},
 		},
 		needs: []neededOnNodes{
 			{onNodes(2, 2, "system.nodes.name=rail"), "the switch rail0.switch does not copy (switch.multicast)"},
@@ -111,8 +112,8 @@ var nodesCases = []nodesCase{
 	},
 }
 
-// TestNodesResults: on both executors all results are right, of all types and operations. The nodes
-// are joined by switches, or by leaves and spines. With one node it is nvls_allreduce.
+// TestNodesResults: on both executors results are right for all types and operations. The nodes are
+// joined by switches, or by leaves and spines. With one node it is nvls_allreduce.
 func TestNodesResults(t *testing.T) {
 	for _, a := range nodesCases {
 		for i, on := range a.nodes {
@@ -134,11 +135,11 @@ func TestNodesResults(t *testing.T) {
 	}
 }
 
-// config is ranks on nodes for a kernel test, with vectors of so many elements.
+// config returns the configuration of a kernel test on nodes, with vectors of n elements.
 func (a *nodesCase) config(t *testing.T, nodes, width, n int) kerneltest.Config {
 	t.Helper()
 	cfg := onLevels(t, a.Algorithm, nodes*width, 1, n, []int{width})
-	layout, err := a.Window(nodes*width, a.room*n, dtype.F32)
+	layout, err := a.Window(nodes*width, a.vectors*n, dtype.F32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +148,8 @@ func (a *nodesCase) config(t *testing.T, nodes, width, n int) kerneltest.Config 
 	return cfg
 }
 
-// TestNodesRaces: pieces that overlap are clean in many schedules. So are slots that several pieces
-// use, and tiles that are shorter than their slots, since the scratch memory is small.
+// TestNodesRaces: no schedule has a hazard if pieces overlap or share slots, or if scratch memory
+// is so small that tiles are shorter than their slots.
 func TestNodesRaces(t *testing.T) {
 	for _, a := range nodesCases {
 		for _, test := range []struct {
@@ -186,10 +187,10 @@ func sumOfAll(in [][]float64, i int) (sum float64) {
 	return sum
 }
 
-// TestNodesSpoiled: kernels that leave out a wait or a meeting are named.
-func TestNodesSpoiled(t *testing.T) {
+// TestNodesFaulty: if a kernel omits a wait or a barrier, the report names the call.
+func TestNodesFaulty(t *testing.T) {
 	for _, a := range nodesCases {
-		for _, test := range a.spoiled {
+		for _, test := range a.faulty {
 			found := ""
 			for seed := range uint64(4) {
 				cfg := a.config(t, 2, 2, 100)
@@ -210,7 +211,7 @@ func TestNodesSpoiled(t *testing.T) {
 	}
 }
 
-// TestNodesNeed: a machine is refused with the switch that cannot, and the key that says so.
+// TestNodesNeed: the refusal of a machine names the switch without the capability, and its key.
 func TestNodesNeed(t *testing.T) {
 	for _, a := range nodesCases {
 		for _, test := range a.needs {

@@ -13,8 +13,8 @@ import (
 	"kernbench/kerneltest"
 )
 
-// In floating point the order of the additions is part of the result. Along rings and chains, and
-// with one partner after the other, each rank adds in a known order.
+// In floating point the order of the additions is part of the result. On rings and chains, and with
+// one partner after another, each rank adds in a known order.
 func TestReductionOrder(t *testing.T) {
 	const n, root = 61, 1 // uneven chunks
 	tests := []struct {
@@ -55,13 +55,13 @@ func TestReductionOrder(t *testing.T) {
 						for i, v := range got {
 							want := sumInOrder(typ, in, base+i, order)
 							if v != want {
-								t.Fatalf("rank %d, element %d: %v, in the order %v it is %v", rank, i, v, order, want)
+								t.Fatalf("rank %d, element %d: %v, want %v, the sum in the order %v", rank, i, v, want, order)
 							}
 							matters = matters || want != sumInOrder(typ, in, base+i, backwards)
 						}
 					}
 					if !matters {
-						t.Error("no order shows in these inputs")
+						t.Error("the inputs give the same sum in both orders, so they test nothing")
 					}
 				})
 			}

@@ -10,8 +10,8 @@ import (
 	"kernbench/tl"
 )
 
-// TestPacketsTwice: a second call on a window is clean if calls are counted, in many schedules. One
-// with the flags of the first is named.
+// TestPacketsTwice: a second call on a window has no hazard in any schedule if calls are counted.
+// If it reuses the flags of the first call, the report names the flag.
 func TestPacketsTwice(t *testing.T) {
 	for _, a := range []*algorithm.Algorithm{algorithm.WindowAllReduceOnePhaseLL, algorithm.WindowAllReduceTwoPhaseLL} {
 		for _, counted := range []bool{true, false} {
@@ -28,7 +28,7 @@ func TestPacketsTwice(t *testing.T) {
 							a2.Uses = make([]int, 1)
 						}
 						a.Kernel(c, a2)
-						c.Barrier(a2.Window(0).Team) // calls have two windows otherwise
+						c.Barrier(a2.Window(0).Team) // elsewhere consecutive calls use two windows
 						a.Kernel(c, a2)
 					}, cfg)
 					if err != nil {

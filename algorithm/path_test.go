@@ -31,8 +31,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A path goes along neighbours of the algorithm's topology, and is as long as the algorithm
-// declares.
+// Consecutive ranks of a path are neighbours in the algorithm's topology.
 func TestPathsGoAlongNeighbours(t *testing.T) {
 	for _, a := range algorithm.All() {
 		if a.Path == nil {
@@ -58,7 +57,7 @@ func TestPathsGoAlongNeighbours(t *testing.T) {
 	}
 }
 
-// What is said of pieces is what kernels take.
+// Piece returns the length of the pieces that kernels use.
 func TestPieceOfPath(t *testing.T) {
 	for _, tt := range []struct {
 		a     *algorithm.Algorithm
@@ -66,7 +65,7 @@ func TestPieceOfPath(t *testing.T) {
 		want  int64
 	}{
 		{algorithm.ChainBroadcast, 0, 4372},      // sqrt(15 · 64 KiB / 4 KiB) = 15.49: 15 pieces
-		{algorithm.ChainBroadcast, 100, 100},     // as it is set
+		{algorithm.ChainBroadcast, 100, 100},     // as requested
 		{algorithm.DoubleTreeAllReduce, 0, 4096}, // sqrt(9 · 32 KiB / 4 KiB) = 8.49: 8 pieces of a half
 		{algorithm.BinomialBroadcast, 0, 0},      // whole vectors, in tiles
 	} {

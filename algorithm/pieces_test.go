@@ -8,8 +8,8 @@ import (
 	"kernbench/tl"
 )
 
-// TestPiecesFollowLatency: where a hop takes as long as megabytes on a link, pieces are a sixteenth
-// of scratch memory long, and not a tile.
+// TestPiecesFollowLatency: if a link carries megabytes in the time of one hop, a piece is a
+// sixteenth of scratch memory, not a tile.
 func TestPiecesFollowLatency(t *testing.T) {
 	a := tl.Args{NElem: 16 << 20, DType: dtype.F32, LatencyBytes: 2 << 20}
 	w := algorithm.DoubleTreeAllReduce.Path(8, 0)
@@ -19,6 +19,6 @@ func TestPiecesFollowLatency(t *testing.T) {
 		}
 	}
 	if got := w.Piece(a, 1<<30); got < 2<<20 || got > 8<<20 { // sqrt(M/(2 s)) hops of 2 MiB
-		t.Errorf("with much scratch memory pieces are of %d bytes", got)
+		t.Errorf("with 1 GiB of scratch memory a piece has %d bytes, want 2 MiB to 8 MiB", got)
 	}
 }

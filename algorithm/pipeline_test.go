@@ -32,28 +32,28 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// Pieces are as long as is asked for, or as the formula states with what is known of the machine.
+// Pieces have the requested length, or the length that the formula gives for the machine.
 func TestChoiceOfPieces(t *testing.T) {
 	for _, tt := range []struct {
 		world, n       int
 		chunk, latency int64
 		pieces         int
 	}{
-		{2, 1 << 14, 0, 0, 1},         // no rank forwards
-		{2, 1 << 16, 0, 0, 4},         // and a piece is a tile at most
+		{2, 1 << 14, 0, 0, 1},         // no rank forwards: one piece
+		{2, 1 << 16, 0, 0, 4},         // no rank forwards: pieces of a tile
 		{3, 1024, 0, 0, 1},            // 1 × 4 KiB / 4 KiB
 		{6, 4096, 0, 0, 4},            // 4 × 16 KiB / 4 KiB
 		{6, 4096, 0, 1024, 8},         // 4 × 16 KiB / 1 KiB
-		{6, 4096, 0, 1 << 30, 1},      // latency is all
-		{6, 4096, 0, 1, 256},          // and nothing
+		{6, 4096, 0, 1 << 30, 1},      // a very high latency
+		{6, 4096, 0, 1, 256},          // almost no latency
 		{18, 1 << 14, 0, 0, 16},       // 16 × 64 KiB / 4 KiB
-		{18, 3, 0, 1, 3},              // no more than there are elements
+		{18, 3, 0, 1, 3},              // at most one piece for each element
 		{102, 25 * 1024, 0, 0, 50},    // 100 × 100 KiB / 4 KiB
-		{6, 4096, 4096, 1, 4},         // what is asked for
-		{6, 4097, 4096, 1, 5},         // and no longer
+		{6, 4096, 4096, 1, 4},         // the requested length
+		{6, 4097, 4096, 1, 5},         // a fifth piece for the last element
 		{6, 4096, 4099, 1, 4},         // of whole elements
-		{6, 10, 3, 1, 10},             // one at least
-		{2, 1 << 16, 128 << 10, 0, 2}, // be it longer than a tile
+		{6, 10, 3, 1, 10},             // at least one element
+		{2, 1 << 16, 128 << 10, 0, 2}, // requested: longer than a tile
 	} {
 		o, err := kerneltest.Observe(t.Context(), algorithm.ChainBroadcast.Kernel, kerneltest.Config{
 			Inputs: numbered(tt.world, tt.n), Args: []int{0}, SlotBytes: 1 << 20, // a piece is a message

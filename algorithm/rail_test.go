@@ -13,8 +13,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestRailPieces: pieces that overlap, and tiles of them, are each added up once, and no rank reads
-// what another still writes.
+// TestRailPieces: overlapping pieces and their tiles are each added once, and no rank reads data
+// that another still writes.
 func TestRailPieces(t *testing.T) {
 	for _, tt := range []struct {
 		world, perCube, n int
@@ -23,9 +23,9 @@ func TestRailPieces(t *testing.T) {
 	}{
 		{8, 4, 1000, 100, 1 << 20},   // ten pieces
 		{8, 4, 1000, 4000, 1 << 20},  // one
-		{12, 4, 1001, 40, 1 << 20},   // as many as there may be
-		{6, 2, 4000, 2000, 16 << 10}, // tiles shorter than the part of a piece
-		{4, 1, 300, 64, 1 << 20},     // no nodes: rails alone
+		{12, 4, 1001, 40, 1 << 20},   // the largest number of pieces
+		{6, 2, 4000, 2000, 16 << 10}, // tiles shorter than a rank's part of a piece
+		{4, 1, 300, 64, 1 << 20},     // nodes of one rank: rails only
 	} {
 		t.Run(fmt.Sprintf("%d/%d/n=%d/%d", tt.world, tt.perCube, tt.n, tt.chunk), func(t *testing.T) {
 			for seed := range uint64(3) {
@@ -50,7 +50,8 @@ func TestRailPieces(t *testing.T) {
 	}
 }
 
-// TestRails: so it is with the other collectives, whatever the root, and where the result lies.
+// TestRails: the other collectives on rails are right, for several roots, with results in place and
+// apart.
 func TestRails(t *testing.T) {
 	for _, tt := range []struct {
 		world, perNode, n int
@@ -84,7 +85,7 @@ func TestRails(t *testing.T) {
 						}
 						kerneltest.Run(t, func(c *tl.Context, args tl.Args) {
 							own := args.Shard(c.Rank())
-							c.Store(own, c.Load(own)) // a rank comes to the call with what it has just written
+							c.Store(own, c.Load(own)) // the rank's own write precedes the call
 							a.Kernel(c, args)
 						}, cfg)
 					})

@@ -9,7 +9,8 @@ import (
 	"kernbench/tl"
 )
 
-// TestRegisterRefuses: a row that names what there is not is refused, with what was probably meant.
+// TestRegisterRefuses: Register refuses an unknown collective or topology and suggests a similar
+// name.
 func TestRegisterRefuses(t *testing.T) {
 	kernel := func(*tl.Context, tl.Args) {}
 	for _, c := range []struct{ collective, topology, want string }{

@@ -11,11 +11,11 @@ import (
 	"kernbench/topology"
 )
 
-func TestRowsAreWhole(t *testing.T) {
+func TestRowsAreComplete(t *testing.T) {
 	last := ""
 	for _, a := range algorithm.All() {
 		if a.Name <= last {
-			t.Errorf("%s comes after %s", a.Name, last)
+			t.Errorf("%s comes after %s, want the order of names", a.Name, last)
 		}
 		last = a.Name
 		if _, err := collective.Lookup(a.Collective); err != nil {
@@ -33,7 +33,7 @@ func TestRowsAreWhole(t *testing.T) {
 	}
 }
 
-func TestLookupNamesWhatIsNear(t *testing.T) {
+func TestLookupSuggestsNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"ring_alreduce": `did you mean "ring_allreduce"?`,
 		"":              "kernbench list algorithms prints all",
@@ -67,8 +67,8 @@ func TestRegisterRefusesDefects(t *testing.T) {
 	}
 }
 
-// All letters, digits, _ and - pass, and the collective is refused.
-func TestRegisterTakesNames(t *testing.T) {
+// A name may have letters, digits, _ and -. Register accepts it and then refuses the collective.
+func TestRegisterAcceptsNames(t *testing.T) {
 	for _, name := range []string{"a", "Z", "0", "_", "ring-2_B9z"} {
 		func() {
 			defer func() {
@@ -81,7 +81,7 @@ func TestRegisterTakesNames(t *testing.T) {
 	}
 }
 
-// A name of 128 bytes passes, and the collective is refused; one of 129 does not.
+// Register accepts a name of 128 bytes and refuses the collective. It refuses a name of 129 bytes.
 func TestRegisterRefusesLongNames(t *testing.T) {
 	for length, refused := range map[int]bool{128: false, 129: true} {
 		func() {

@@ -16,76 +16,77 @@ import (
 	"kernbench/tl"
 )
 
-// again is a program of several calls of one algorithm on the same ranks, right after each
-// other, on windows that take turns. Each call has its own place in what a rank brings and in
-// what it ends with.
-type again struct {
+// series is a series of calls of one algorithm on the same ranks, on windows that alternate. Each
+// call has its own part of a rank's contribution and of its result.
+type series struct {
 	a       *algorithm.Algorithm
 	co      *collective.Collective
 	world   int
 	sizes   []int // elements of each call
 	windows int
-	apart   bool // the blocks of contributions and results do not lie one after the other
+	apart   bool // the blocks of contributions and results are not contiguous
 	levels  []int
 
 	mu   sync.Mutex
 	made map[*mem.Window][]*mem.Window
 }
 
-// between is what lies between blocks that lie apart, in elements.
-const between = 3
+// gap is the distance between blocks that are not contiguous, in elements.
+const gap = 3
 
-// call is call k as its collective knows it.
-func (x *again) call(k int) collective.Call {
+// call returns call k.
+func (x *series) call(k int) collective.Call {
 	return collective.Call{World: x.world, Elems: x.sizes[k], Type: dtype.I32, Op: tl.Sum, Root: x.root(k)}
 }
 
-// root stays for three calls: for two on one window, and for two right after each other.
-func (x *again) root(k int) int { return k / 3 % x.world }
+// root returns the root of call k. Three consecutive calls have one root, so that two of them use
+// the same window.
+func (x *series) root(k int) int { return k / 3 % x.world }
 
-// blocks returns the places of the blocks of the n elements that call k reads, or writes.
-func (x *again) blocks(k, n int, several bool) []mem.Chunk {
+// blocks returns the positions of the blocks of the n elements that call k reads or writes.
+func (x *series) blocks(k, n int, several bool) []mem.Chunk {
 	if !several {
 		return []mem.Chunk{{Lo: 0, N: n}}
 	}
 	bs := mem.Chunked(n, x.world)
 	for j := range bs {
 		if x.apart {
-			bs[j].Lo = (x.world - 1 - j) * (tl.CDiv(n, x.world) + between) // and in another order
+			bs[j].Lo = (x.world - 1 - j) * (tl.CDiv(n, x.world) + gap) // in reverse order
 		}
 	}
 	return bs
 }
 
-func (x *again) in(k, rank int) []mem.Chunk {
+func (x *series) in(k, rank int) []mem.Chunk {
 	several := x.a.Collective == "reduce_scatter" || x.a.Collective == "scatter" || strings.HasPrefix(x.a.Collective, "all_to_all")
 	return x.blocks(k, x.co.In(x.call(k), rank), several)
 }
 
-func (x *again) out(k, rank int) []mem.Chunk {
+func (x *series) out(k, rank int) []mem.Chunk {
 	several := x.a.Collective == "all_gather" || x.a.Collective == "gather" || strings.HasPrefix(x.a.Collective, "all_to_all")
 	return x.blocks(k, x.co.Out(x.call(k), rank), several)
 }
 
-// room returns what a call has to itself in a contribution and in a result, blocks apart or not.
-func (x *again) room(k int) int {
+// reserved returns the number of elements that are reserved for a call in a contribution and in a
+// result.
+func (x *series) reserved(k int) int {
 	c := x.call(k) // no rank has more than the root
-	return x.co.Out(c, c.Root) + x.co.In(c, c.Root) + (between+1)*x.world
+	return x.co.Out(c, c.Root) + x.co.In(c, c.Root) + (gap+1)*x.world
 }
 
-// first returns where what belongs to call k begins.
-func (x *again) first(k int) int {
+// first returns the position of the first element of call k.
+func (x *series) first(k int) int {
 	lo := 0
 	for i := range k {
-		lo += x.room(i)
+		lo += x.reserved(i)
 	}
 	return lo
 }
 
-// layouts returns the window of a call, and a stretch of memory for all windows of the program.
-func (x *again) layouts(t *testing.T) (one, all *mem.Layout) {
+// layouts returns the layout of a call's window, and the layout of the memory of all windows.
+func (x *series) layouts(t *testing.T) (one, all *mem.Layout) {
 	t.Helper()
-	// Not the type of the elements, but one of their size.
+	// F32 has the size of the element type, I32.
 	one, err := x.a.Window(x.world, slices.Max(x.sizes), dtype.F32)
 	if err != nil {
 		t.Fatal(err)
@@ -109,8 +110,8 @@ func (x *again) layouts(t *testing.T) (one, all *mem.Layout) {
 	return one, all
 }
 
-// window returns the one that call k works on, out of the memory of all.
-func (x *again) window(k int, one *mem.Layout, all *mem.Window) *mem.Window {
+// window returns the window of call k, a part of the memory of all windows.
+func (x *series) window(k int, one *mem.Layout, all *mem.Window) *mem.Window {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.made[all] == nil {
@@ -125,8 +126,8 @@ func (x *again) window(k int, one *mem.Layout, all *mem.Window) *mem.Window {
 	return x.made[all][k%x.windows]
 }
 
-// kernel makes all calls.
-func (x *again) kernel(one *mem.Layout) tl.Kernel {
+// kernel returns a kernel that makes all calls.
+func (x *series) kernel(one *mem.Layout) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		uses := make([][]int, x.windows)
 		for i := range uses {
@@ -139,7 +140,7 @@ func (x *again) kernel(one *mem.Layout) tl.Kernel {
 				own.Ints = []int{x.root(k)}
 			}
 			own.Windows = []*mem.Window{x.window(k, one, a.Windows[0])}
-			own.Shards, own.Outs, own.OutElems = slices.Clone(a.Shards), slices.Clone(a.Outs), slices.Repeat([]int{x.room(k)}, x.world)
+			own.Shards, own.Outs, own.OutElems = slices.Clone(a.Shards), slices.Clone(a.Outs), slices.Repeat([]int{x.reserved(k)}, x.world)
 			for r := range x.world {
 				own.Shards[r] += mem.Addr(x.first(k) * a.DType.Size())
 				own.Outs[r] += mem.Addr(x.first(k) * a.DType.Size())
@@ -157,7 +158,7 @@ func (x *again) kernel(one *mem.Layout) tl.Kernel {
 	}
 }
 
-// at returns where element i of those that lie in blocks is.
+// at returns the position of element i of the elements in blocks.
 func at(blocks []mem.Chunk, i int) int {
 	for _, b := range blocks {
 		if i < b.N {
@@ -168,11 +169,12 @@ func at(blocks []mem.Chunk, i int) int {
 	panic("no such element")
 }
 
-// value is element i of what a rank brings to call k.
+// value returns element i of a rank's contribution to call k.
 func value(k, rank, i int) int { return 1000*k + 100*rank + i%100 + i/100*7 }
 
-// run makes the calls in a schedule, and returns what is wrong: a value, or a hazard.
-func (x *again) run(t *testing.T, seed uint64) error {
+// run makes the calls under the schedule of a seed. It returns an error for a wrong value or a
+// hazard.
+func (x *series) run(t *testing.T, seed uint64) error {
 	t.Helper()
 	one, all := x.layouts(t)
 	total := x.first(len(x.sizes))
@@ -215,9 +217,9 @@ func (x *again) run(t *testing.T, seed uint64) error {
 	return nil
 }
 
-// Calls follow one another at once, on two windows that alternate, with any number of elements that
-// fits. No rank is overtaken, and no call sees data of another one.
-func TestWindowsInTurn(t *testing.T) {
+// Calls follow one another without a barrier, on two windows that alternate, with any number of
+// elements that fits. No call reads or overwrites data of another call.
+func TestAlternatingWindows(t *testing.T) {
 	for _, a := range overWindows() {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
@@ -240,7 +242,7 @@ func TestWindowsInTurn(t *testing.T) {
 						if !exhaustive.On() && seed > 1 && world < 7 {
 							continue
 						}
-						x := &again{a: a, co: co, world: world, sizes: sizes, windows: 2, apart: apart}
+						x := &series{a: a, co: co, world: world, sizes: sizes, windows: 2, apart: apart}
 						if err := x.run(t, seed); err != nil {
 							t.Fatalf("%d ranks, blocks apart: %v, schedule %d: %v", world, apart, seed, err)
 						}
@@ -251,8 +253,9 @@ func TestWindowsInTurn(t *testing.T) {
 	}
 }
 
-// So it is on nodes, whose ranks meet by node, and whose roots are in one node and another.
-func TestWindowsInTurnOnNodes(t *testing.T) {
+// The same on nodes: the ranks of a node have a barrier of their own, and roots are in different
+// nodes.
+func TestAlternatingWindowsOnNodes(t *testing.T) {
 	for _, a := range []*algorithm.Algorithm{
 		algorithm.RailAllReduce, algorithm.RailAllGather, algorithm.RailReduceScatter, algorithm.RailBroadcast,
 	} {
@@ -264,7 +267,7 @@ func TestWindowsInTurnOnNodes(t *testing.T) {
 			sizes := []int{5 * l.world, 12 * l.world, l.world, 0, 9 * l.world, 12 * l.world, 7 * l.world, 2 * l.world}
 			for _, apart := range []bool{false, true} {
 				for seed := range uint64(4) {
-					x := &again{a: a, co: co, world: l.world, sizes: sizes, windows: 2, apart: apart, levels: []int{l.node}}
+					x := &series{a: a, co: co, world: l.world, sizes: sizes, windows: 2, apart: apart, levels: []int{l.node}}
 					if err := x.run(t, seed); err != nil {
 						t.Fatalf("%s: %d ranks in nodes of %d, apart: %v, schedule %d: %v", a.Name, l.world, l.node, apart, seed, err)
 					}
@@ -274,7 +277,7 @@ func TestWindowsInTurnOnNodes(t *testing.T) {
 	}
 }
 
-// On one window a rank overtakes those that still read what it brought before.
+// On one window a rank overwrites its contribution to the first call while others still read it.
 func TestOneWindowIsNotEnough(t *testing.T) {
 	for _, a := range []*algorithm.Algorithm{
 		algorithm.WindowAllGather, algorithm.WindowAllGatherRing, algorithm.WindowReduceScatter, algorithm.WindowReduceScatterRing,
@@ -284,9 +287,9 @@ func TestOneWindowIsNotEnough(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := &again{a: a, co: co, world: 3, sizes: []int{12, 12}, windows: 1}
+		x := &series{a: a, co: co, world: 3, sizes: []int{12, 12}, windows: 1}
 		if err := x.run(t, 1); err == nil {
-			t.Errorf("%s: nothing found", a.Name)
+			t.Errorf("%s: no error with one window", a.Name)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"kernbench/unit"
 )
 
-// TestRingInPieces: a vector that scratch cannot hold three times goes round in pieces.
+// TestRingInPieces: a vector longer than a third of scratch memory goes around the ring in pieces.
 func TestRingInPieces(t *testing.T) {
 	const world, n = 3, 100
 	in := make([][]float64, world)

@@ -11,14 +11,14 @@ import (
 	"kernbench/tl"
 )
 
-// pipelines are the algorithms whose pieces go round rings, several in flight.
+// pipelines lists the algorithms that send pieces around rings, several in flight.
 var pipelines = []*algorithm.Algorithm{
 	algorithm.RingAllReduceChunked, algorithm.BidirectionalRingAllReduce, algorithm.RingAllGather, algorithm.RingReduceScatter,
 	algorithm.RingSendRecv,
 }
 
-// However many pieces are in flight, of however many, each gets to where it belongs, and no rank
-// waits for ever for a slot.
+// For any number of pieces, in total and in flight, results are right and no rank waits forever for
+// a slot.
 func TestPiecesInFlight(t *testing.T) {
 	for _, a := range pipelines {
 		for _, slots := range []int{2, 3, 4, 7} {
@@ -43,14 +43,14 @@ func TestPiecesThroughOneSlot(t *testing.T) {
 	}
 }
 
-// A slot that is large enough takes a piece; through small ones long pieces stream. Chunks are cut
-// so that those in flight set out together.
+// A piece takes one message if it fits in a slot, and several messages otherwise. The number of
+// pieces of a long chunk is a multiple of those in flight.
 func TestPiecesFitSlots(t *testing.T) {
 	const world = 4
 	for _, tt := range []struct {
 		slots    int
 		slot     int64
-		chunk    int64 // asked for
+		chunk    int64 // requested
 		bytes    int   // of a chunk
 		messages int   // for a chunk in each step
 	}{
@@ -71,7 +71,7 @@ func TestPiecesFitSlots(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := int64(2 * (world - 1) * world * tt.messages); o.Result.Messages != want {
-			t.Errorf("%+v: %d messages, not %d", tt, o.Result.Messages, want)
+			t.Errorf("%+v: %d messages, want %d", tt, o.Result.Messages, want)
 		}
 		if want := slices.Repeat([]float64{6}, n); !slices.Equal(o.Outputs[0], want) {
 			t.Errorf("%+v: a wrong result", tt)

@@ -9,7 +9,8 @@ import (
 	"kernbench/tl"
 )
 
-// Chunks that differ by an element have as many strips, and of one of them the last is empty.
+// Chunks that differ by one element have the same number of strips. The last strip of one chunk may
+// be empty.
 func TestStripsOfUnequalChunks(t *testing.T) {
 	const tile = 64 << 10 / 8
 	for _, a := range []*algorithm.Algorithm{algorithm.RingReduceScatter, algorithm.ScatterAllGatherBroadcast} {

@@ -42,11 +42,11 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-// An impossible call is an error before any rank waits.
+// An invalid root, or an unsupported number of ranks, is an error before any rank waits.
 func TestRootedRefusals(t *testing.T) {
 	for _, a := range withRoot(t) {
 		if a == algorithm.WindowBroadcast {
-			continue // refuses a root by another rule
+			continue // refuses a root with another error
 		}
 		for _, root := range []int{-1, 3} {
 			cfg := kerneltest.Config{Topology: a.Topology, Inputs: numbered(3, 6), Args: []int{root}, OutElems: []int{18, 18, 18}}

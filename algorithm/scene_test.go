@@ -14,7 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// scene is one form of a launch of one group.
+// scene describes a launch of one group.
 type scene struct {
 	world, n       int
 	typ            dtype.Type
@@ -24,8 +24,8 @@ type scene struct {
 	chunk, latency int64
 	place          place
 	w              int                // of a grid
-	levels, wired  []int              // that the kernel is given, and that its rings have; wired nil: the same
-	south          func(rank int) int // what changes the columns of a grid, and back
+	levels, wired  []int              // levels of the kernel's arguments, and of its rings; wired nil: the same
+	south          func(rank int) int // replaces the south neighbour in a grid; north is its inverse
 	north          func(rank int) int
 }
 
@@ -35,14 +35,14 @@ type place int
 const (
 	inPlace place = iota
 	apart
-	onto      // where contributions lie, in so many words
-	oneOnto   // one of them only
-	around    // contributions, each of which lies where an all-gather has it
-	oneAround // one of them only
+	onto      // in place, but with explicit addresses
+	oneOnto   // as onto for rank 0, as apart for the others
+	around    // the result contains the contribution, as in an all-gather in place
+	oneAround // as around for one rank, as apart for the others
 	anyPlace
 )
 
-// anyScene draws one for a row, in which counts often divide, or nearly do.
+// anyScene returns a random scene. The ranks often divide the count, or almost.
 func anyScene(rng *rand.Rand, a *algorithm.Algorithm) scene {
 	s := scene{
 		world:     pick(rng, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 24, 32, 36, 64),
@@ -65,14 +65,14 @@ func anyScene(rng *rand.Rand, a *algorithm.Algorithm) scene {
 	if rng.IntN(2) == 0 {
 		s.chunk = max(64, int64(s.n*s.typ.Size()/pick(rng, 1, 2, 3, 8, s.world, 2*s.world, 3*s.world)))
 	}
-	if s.n*s.typ.Size() > 1<<20 { // in few pieces, as nothing depends on more of them
+	if s.n*s.typ.Size() > 1<<20 { // few pieces are enough
 		s.scratch, s.chunk = 4<<20, 0
 	}
 	s.levels = someLevels(rng, s.world)
 	switch rng.IntN(8) {
-	case 0: // of another machine
+	case 0: // rings of another machine
 		s.wired, s.levels = s.levels, someLevels(rng, s.world+1)
-	case 1: // a grid whose columns are no columns
+	case 1: // the south neighbour is step ranks further
 		step := 1 + rng.IntN(s.world)
 		s.south = func(rank int) int { return (rank + step) % s.world }
 		s.north = func(rank int) int { return (rank + s.world - step%s.world) % s.world }
@@ -88,7 +88,7 @@ func anyScene(rng *rand.Rand, a *algorithm.Algorithm) scene {
 
 func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 
-// divisor is one of n.
+// divisor returns a random divisor of n.
 func divisor(rng *rand.Rand, n int) int {
 	for {
 		if d := 1 + rng.IntN(n); n%d == 0 {
@@ -97,7 +97,7 @@ func divisor(rng *rand.Rand, n int) int {
 	}
 }
 
-// someLevels are those of a world, innermost first.
+// someLevels returns random levels of a world, innermost first.
 func someLevels(rng *rand.Rand, world int) []int {
 	var all []int
 	for range rng.IntN(4) {
@@ -107,7 +107,8 @@ func someLevels(rng *rand.Rand, world int) []int {
 	return all
 }
 
-// group returns the launch's group; ok is false where its rings cannot be.
+// group returns the launch's group. ok is false if the topology or the algorithm does not support
+// the scene.
 func (s *scene) group(t *testing.T, a *algorithm.Algorithm) (g launch.Group, ok bool) {
 	top, err := topology.Lookup(a.Topology)
 	if err != nil {
@@ -176,7 +177,7 @@ func (s *scene) group(t *testing.T, a *algorithm.Algorithm) (g launch.Group, ok 
 	return g, true
 }
 
-// setup returns what a rank of it is given.
+// setup returns the setup of a rank of the group.
 func (s *scene) setup(core tl.Core, g *launch.Group, rank int) tl.Setup {
 	return tl.Setup{
 		Core: core, Rank: rank, World: s.world, PE: rank, PEsPerCube: g.PEsPerCube, Wiring: &g.Wiring[rank],

@@ -9,8 +9,9 @@ import (
 	"kernbench/unit"
 )
 
-// Kernels do with a PE's scratch memory, however many ranks there are and however much each has:
-// what one still needs is not reclaimed. Two, which are there to be read, hold a whole vector.
+// A PE's scratch memory is enough for each kernel, with many ranks and long vectors, and no memory
+// that a kernel still needs is reclaimed. Two algorithms for teaching hold a whole vector and are
+// left out.
 func TestScratchLasts(t *testing.T) {
 	for _, a := range algorithm.All() {
 		if a == algorithm.RingAllReduce || a == algorithm.HelloSend || !recordable(t, a) {
@@ -22,7 +23,8 @@ func TestScratchLasts(t *testing.T) {
 	}
 }
 
-// A line needs room for the own chunk, for what it adds to, for what comes, and for the sum.
+// A line holds four parts in scratch memory: its own chunk, the other operand, the received part
+// and the sum.
 func TestScratchOfLines(t *testing.T) {
 	const tile, segment = 64 << 10, 128 << 10
 	for _, c := range []struct {
@@ -39,14 +41,14 @@ func TestScratchOfLines(t *testing.T) {
 	}
 }
 
-// tryScratch runs the kernel of some ranks, each alone, on rings whose slots are short, so that all
-// that comes takes room.
+// tryScratch runs the kernels of some ranks, each alone. The slots of rings are short, so that all
+// received data needs scratch memory.
 func tryScratch(t *testing.T, a *algorithm.Algorithm, s scene) {
 	t.Helper()
 	s.slots, s.slotBytes, s.place, s.levels = 4, 512, apart, []int{16}
 	g, ok := s.group(t, a)
 	if !ok {
-		return // its vectors fall into equal blocks
+		return // the algorithm needs equal blocks
 	}
 	for _, rank := range []int{0, 39, 119, 240} {
 		if _, err := tl.Drive(tl.NewContext(s.setup(&idle{}, &g, rank))).Run(a.Kernel, g.Args); err != nil {

@@ -37,7 +37,7 @@ func TestTorusAllToAll(t *testing.T) {
 func TestTorusAllToAllTraffic(t *testing.T) {
 	for _, tt := range []struct {
 		levels []int
-		hops   int // of all blocks of a rank
+		hops   int // sum over all blocks of a rank
 	}{{[]int{4}, 4}, {[]int{5}, 6}, {[]int{4, 4}, 2 * 4 * 4}, {[]int{2, 3, 4}, 1*12 + 2*8 + 4*6}} {
 		world := 1
 		for _, n := range tt.levels {

@@ -11,7 +11,7 @@ import (
 	"kernbench/kerneltest"
 )
 
-// The bytes that cross are those of the published costs.
+// Messages and bytes equal the published costs.
 func TestTraffic(t *testing.T) {
 	const world, n, size = 8, 64, 4
 	tests := []struct {
@@ -48,8 +48,8 @@ func numbered(world, n int) [][]float64 {
 	return in
 }
 
-// A ring that forwards from its slots cannot do with one of them, unless payloads are
-// longer than a slot: those are copied. The others need one slot only.
+// A ring that forwards from its slots deadlocks with one slot, unless payloads are longer than a
+// slot: these are copied. Other algorithms need one slot only.
 func TestSingleSlot(t *testing.T) {
 	tests := []struct {
 		a     *algorithm.Algorithm
@@ -80,7 +80,7 @@ func TestSingleSlot(t *testing.T) {
 		if tt.hangs && hang.Advice != "with n_slots: 1 a rank that forwards a received slot can never send it on: try n_slots: 2" {
 			t.Errorf("%s of %d ranks: advice %q", tt.a.Name, tt.world, hang.Advice)
 		}
-		cfg.SlotBytes = 8 // chunks of 12 elements and more are longer than that
+		cfg.SlotBytes = 8 // shorter than every chunk
 		if _, err := kerneltest.Try(tt.a.Kernel, cfg); err != nil {
 			t.Errorf("%s of %d ranks, payloads of many slots: %v", tt.a.Name, tt.world, err)
 		}

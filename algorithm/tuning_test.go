@@ -31,7 +31,7 @@ func TestTuningFindsTheRow(t *testing.T) {
 	}
 }
 
-func TestTuningTakesTheNearestType(t *testing.T) {
+func TestTuningUsesTheNearestType(t *testing.T) {
 	for typ, want := range map[dtype.Type]dtype.Type{
 		dtype.F32: dtype.F32, dtype.I32: dtype.F32, dtype.F64: dtype.F32, dtype.I8: dtype.I8, dtype.U8: dtype.I8, dtype.F16: dtype.I8,
 	} {
@@ -41,7 +41,7 @@ func TestTuningTakesTheNearestType(t *testing.T) {
 	}
 }
 
-func TestTuningSaysWhatIsNotTuned(t *testing.T) {
+func TestTuningReportsMissingTables(t *testing.T) {
 	for _, c := range []struct {
 		name, machine string
 		ranks         int

@@ -14,7 +14,7 @@ import (
 	"kernbench/tl"
 )
 
-// onSim runs an algorithm on the simulated machine and wants its result right.
+// onSim runs an algorithm on the simulated machine. The test fails if the result is wrong.
 func onSim(t *testing.T, a *algorithm.Algorithm, s labrun.Spec) *labrun.Result {
 	t.Helper()
 	if g := someGrid(t, a, s.Ranks); g.W > 0 {
@@ -52,7 +52,7 @@ func TestWindowsOnSimInAnySchedule(t *testing.T) {
 	}
 }
 
-// A vector longer than a PE's scratch memory goes through it tile by tile.
+// A vector longer than a PE's scratch memory passes through it tile by tile.
 func TestWindowsBeyondScratch(t *testing.T) {
 	for _, a := range overWindows() {
 		if a.Collective == "barrier" {

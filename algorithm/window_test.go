@@ -26,7 +26,7 @@ func overWindows() []*algorithm.Algorithm {
 	return slices.DeleteFunc(algorithm.All(), func(a *algorithm.Algorithm) bool { return a.Window == nil })
 }
 
-// onScratch lists those of them that keep data there, not signals alone.
+// onScratch lists the algorithms whose window holds data, not only signals.
 func onScratch() []*algorithm.Algorithm {
 	return slices.DeleteFunc(overWindows(), func(a *algorithm.Algorithm) bool {
 		small, err := a.Window(4, 64, dtype.F32)
@@ -63,7 +63,7 @@ func observe(t *testing.T, a *algorithm.Algorithm, typ dtype.Type, in [][]float6
 	return out
 }
 
-// filled is n elements for each of world ranks.
+// filled returns n elements for each of world ranks.
 func filled(world, n int, f func(rank, i int) float64) [][]float64 {
 	in := make([][]float64, world)
 	for r := range in {
@@ -75,8 +75,8 @@ func filled(world, n int, f func(rank, i int) float64) [][]float64 {
 	return in
 }
 
-// Inputs that tell rank and position, small enough to be exact, and what must come out of
-// them by hand. The collective's own reference must say the same.
+// Each input value identifies its rank and position, and is small enough to be exact. Results equal
+// those computed by hand and the collective's own reference.
 func TestWindowValues(t *testing.T) {
 	place := func(r, i int) float64 { return float64(i + 100*r) }
 	one := func(int) int { return 64 }
@@ -139,7 +139,7 @@ func TestWindowValues(t *testing.T) {
 	}
 }
 
-// sameAsReference compares a rank's result with what its collective expects, to the bit.
+// sameAsReference compares a rank's result with the reference of its collective, bit by bit.
 func sameAsReference(t *testing.T, a *algorithm.Algorithm, out *kerneltest.Outcome, rank int, c collective.Call) {
 	t.Helper()
 	co, err := collective.Lookup(a.Collective)
@@ -155,13 +155,13 @@ func sameAsReference(t *testing.T, a *algorithm.Algorithm, out *kerneltest.Outco
 	for _, part := range slices.Clone(e.Parts(rank)) {
 		e.Reference(&ref, part, 0, part.N, func(r int) []byte { return out.In[r] })
 		if got := out.Outputs[rank][at : at+part.N]; !slices.Equal(got, ref.Value) {
-			t.Fatalf("rank %d has %v from element %d on, the reference is %v", rank, got, at, ref.Value)
+			t.Fatalf("rank %d has %v from element %d on, want %v, the reference", rank, got, at, ref.Value)
 		}
 		at += part.N
 	}
 }
 
-// The root is an argument, and need not be rank 0.
+// The root is an argument of the kernel and may be any rank.
 func TestWindowBroadcastRoots(t *testing.T) {
 	for _, world := range []int{1, 2, 5, 16} {
 		for root := range world {
@@ -176,7 +176,7 @@ func TestWindowBroadcastRoots(t *testing.T) {
 	}
 }
 
-// walk is all ranks of a world from first on, by step.
+// walk returns all ranks of a world, from first on in steps of step.
 func walk(world, first, step int) []int {
 	ranks := make([]int, world)
 	for i := range ranks {
@@ -185,7 +185,7 @@ func walk(world, first, step int) []int {
 	return ranks
 }
 
-// ownFirst is all ranks of a world in ascending order, but own at the front.
+// ownFirst returns all ranks of a world in ascending order, with own moved to the front.
 func ownFirst(world, own int) []int {
 	ranks := walk(world, 0, 1)
 	return slices.Insert(slices.Delete(ranks, own, own+1), 0, own)
@@ -206,7 +206,7 @@ func TestWindowReductionOrder(t *testing.T) {
 	const n = 61 // uneven chunks and halves
 	tests := []struct {
 		a     *algorithm.Algorithm
-		order func(world, rank, i int) []int // in which element i of rank's result was added up
+		order func(world, rank, i int) []int // of the additions of element i of rank's result
 		agree bool
 	}{
 		{algorithm.WindowReduceScatter, func(world, rank, _ int) []int { return ownFirst(world, rank) }, false},
@@ -244,7 +244,7 @@ func TestWindowReductionOrder(t *testing.T) {
 					if i := slices.IndexFunc(walk(n, 0, 1), func(i int) bool {
 						return sumInOrder(typ, in, i, walk(world, 0, 1)) != sumInOrder(typ, in, i, walk(world, world-1, -1))
 					}); i < 0 {
-						t.Fatal("no order shows in these inputs")
+						t.Fatal("the inputs give the same sum in both orders, so they test nothing")
 					}
 					out := observe(t, tt.a, typ, in)
 					same := true
@@ -255,7 +255,7 @@ func TestWindowReductionOrder(t *testing.T) {
 						}
 						for i, v := range got {
 							if want := sumInOrder(typ, in, lo+i, tt.order(world, r, lo+i)); v != want {
-								t.Fatalf("rank %d, element %d: %v, in the order %v it is %v", r, i, v, tt.order(world, r, lo+i), want)
+								t.Fatalf("rank %d, element %d: %v, want %v, the sum in the order %v", r, i, v, want, tt.order(world, r, lo+i))
 							}
 						}
 						same = same && slices.Equal(got, out.Outputs[0])
@@ -280,8 +280,8 @@ func sumInOrder(typ dtype.Type, in [][]float64, i int, order []int) float64 {
 	return dtype.At(typ, acc, 0)
 }
 
-// What crosses, and how often ranks signal, are the published figures: bytes and
-// notifications per rank in closed form, for counts that divide.
+// The bytes and notifications of each rank equal the published closed forms, for counts divisible
+// by the ranks.
 func TestWindowTraffic(t *testing.T) {
 	one := func(int) int { return 64 }
 	each := func(p int) int { return 64 * p }
@@ -311,7 +311,7 @@ func TestWindowTraffic(t *testing.T) {
 		{algorithm.WindowAllReduceTwoPhase, vector, least, none, twice, none, [3][2]int64{{1024, 4}, {1536, 24}, {1792, 112}}},
 		{algorithm.WindowAllReduceRing, vector, least, none, twice, none, [3][2]int64{{1024, 4}, {1536, 24}, {1792, 112}}},
 		{algorithm.WindowAllReduceBidirectionalRing, vector, none, least, func(p, _, _ int) int64 {
-			return int64(min(2, p-1) * (2*p - 1)) // of two ranks both neighbours are one
+			return int64(min(2, p-1) * (2*p - 1)) // with two ranks both neighbours are the same rank
 		}, func(p, _, _ int) int64 { return int64(4 * (p - 1)) }, [3][2]int64{{1024, 6}, {1536, 56}, {1792, 240}}},
 		{algorithm.WindowAllGather, one, whole, none, others, none, [3][2]int64{{256, 2}, {768, 12}, {1792, 56}}},
 		{algorithm.WindowAllGatherRing, one, whole, none, others, none, [3][2]int64{{256, 2}, {768, 12}, {1792, 56}}},
@@ -442,8 +442,8 @@ func TestWindowBytes(t *testing.T) {
 	}
 }
 
-// A mesh's row of signals has a word for every rank, and a ring's 16 for any number of ranks.
-// Vectors of any length and type fit.
+// A window has a layout for vectors of any length and type. A mesh's row of signals has a word for
+// every rank, a ring's row always 16.
 func TestWindowOfAnySize(t *testing.T) {
 	for _, a := range onScratch() {
 		for _, typ := range dtype.Types() {
@@ -452,10 +452,10 @@ func TestWindowOfAnySize(t *testing.T) {
 				if err != nil {
 					t.Errorf("%s, %d × %v: %v", a.Name, n, typ, err)
 				} else if w := l.Find("scratch.signals"); w == nil {
-					continue // a neighbour's messages need none
+					continue // messages between neighbours need no signals
 				} else if !strings.HasSuffix(a.Name, "_ring") && a != algorithm.HierarchicalAllReduce &&
 					w.Count%40 != 0 || w.Count%16 != 0 && w.Count%40 != 0 {
-					t.Errorf("%s of 40 ranks: %v is no number of rows", a.Name, w)
+					t.Errorf("%s of 40 ranks: %v is not a whole number of rows", a.Name, w)
 				}
 			}
 		}
@@ -501,8 +501,8 @@ func TestWindowRefusals(t *testing.T) {
 	}
 }
 
-// Whatever order of effects the weakest memory allows, results are right.
-func TestWindowsInAnySchedule(t *testing.T) {
+// Results are right in every order of effects that the weakest memory model allows.
+func TestWindowSchedules(t *testing.T) {
 	for _, a := range overWindows() {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()

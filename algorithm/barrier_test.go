@@ -24,7 +24,7 @@ func TestBarriersAreReusable(t *testing.T) {
 	}{
 		{"mesh", meshBarrier, func(int) []int { return []int{0, 1, 2, 3} }},
 		{"neighbour", func(c *tl.Context, row tl.Signal, use int) {
-			tell(c, row.At(fromLeft), (c.Rank()+1)%world)
+			notify(c, row.At(fromLeft), (c.Rank()+1)%world)
 			awaitWord(c, row.At(fromLeft), use)
 		}, func(rank int) []int { return []int{(rank + world - 1) % world} }},
 	} {

@@ -59,7 +59,7 @@ type company struct {
 // report notifies the root that this member's sum is complete, and reads the result.
 func (g company) report() {
 	g.c.PipeBarrier()
-	tell(g.c, g.words.At((g.c.Rank()-g.root)/g.stride), g.root)
+	notify(g.c, g.words.At((g.c.Rank()-g.root)/g.stride), g.root)
 	awaitWord(g.c, g.words.At(0), g.use)
 	move(g.c, g.c.Local(g.data), g.c.At(g.data, g.root))
 }
@@ -82,7 +82,7 @@ func (g company) gatherUp(op tl.ReduceOp) {
 // handDown notifies the members that the result is complete.
 func (g company) handDown() {
 	for i := 1; i < g.n; i++ {
-		tell(g.c, g.words.At(0), g.root+i*g.stride)
+		notify(g.c, g.words.At(0), g.root+i*g.stride)
 	}
 }
 

@@ -11,18 +11,18 @@ import (
 // loads the contributions of all ranks, combines them, and stores the result at every rank that
 // needs it. Nothing is staged, so every byte passes each memory once.
 //
-// No other rank touches an owner's elements, so a result may replace its contribution, and no rank
-// waits in between. All ranks meet twice: before the first load, when all contributions must be
-// complete, and after the last store.
+// No other rank uses an owner's elements, so a result may replace its contribution, and no rank
+// waits in between. There are two barriers of all ranks: one before the first load, when all
+// contributions must be complete, and one after the last store.
 //
 // Many loads are in flight while earlier ones are combined and stored, which hides the latency of
 // remote memories. Every rank begins with the rank after it, so that no memory is read by all at
 // once. Contributions are combined in rank order, so the bits of a result do not depend on its
 // owner.
 
-// carry is work on elements of several ranks: they are combined, and the result is stored to
-// others. All places have equally many elements.
-type carry struct {
+// task is work on elements of several ranks: they are combined, and the result is stored to others.
+// All places have equally many elements.
+type task struct {
 	from, to places
 }
 
@@ -33,36 +33,36 @@ type places struct {
 	at func(i int) tl.Ref
 }
 
-// one returns a single place.
-func one(r tl.Ref) places { return places{1, func(int) tl.Ref { return r }} }
+// singlePlace returns a single place.
+func singlePlace(r tl.Ref) places { return places{1, func(int) tl.Ref { return r }} }
 
-// carries is the work of a rank, by number. Each holds until the next one is asked for.
-type carries struct {
+// tasks lists the tasks of a rank, by number. A task is valid until the next call of at.
+type tasks struct {
 	n  int
-	at func(i int) carry
+	at func(i int) task
 }
 
-// listed is work in a list.
-func listed(work ...carry) carries {
-	return carries{len(work), func(i int) carry { return work[i] }}
+// taskList returns the tasks of a list.
+func taskList(work ...task) tasks {
+	return tasks{len(work), func(i int) task { return work[i] }}
 }
 
-// directWindow returns a window for meetings only.
+// directWindow returns a window for barriers only.
 func directWindow(world, _ int, t dtype.Type) (*mem.Layout, error) {
 	return scratchLayout(world, 0, t, 2, meshRow(world))
 }
 
-// direct performs all work of a rank, between two meetings of all ranks, in tiles of limited size.
+// direct performs the tasks of a rank, between two barriers of all ranks, in tiles of limited size.
 // Long tiles keep many bytes in flight. Tiles that are stored to others should be short, so that
 // one rank does not delay the rest.
-func direct(c *tl.Context, a tl.Args, most int, work carries) {
+func direct(c *tl.Context, a tl.Args, most int, work tasks) {
 	_, signals := scratch(c, a, 0)
 	use := a.Use(0)
-	c.PipeBarrier() // what was stored before is there, too
-	meetAll(c, row(c, signals, 0), use)
+	c.PipeBarrier() // earlier stores are complete
+	barrierAll(c, row(c, signals, 0), use)
 	takeAcross(c, a, most, work)
-	c.PipeBarrier() // what was stored is complete before any rank is notified
-	meetAll(c, row(c, signals, 1), use)
+	c.PipeBarrier() // all stores are complete before any rank is notified
+	barrierAll(c, row(c, signals, 1), use)
 }
 
 // The tiles of results that stay with their owner, and of those that others get.
@@ -71,30 +71,31 @@ const (
 	tileToOthers = 32 << 10
 )
 
-// pieceToEach is how much of a tile is stored to one of several ranks before the next gets as much.
-// The exit of a PE has space for one of each.
+// pieceToEach is the number of bytes of a tile that are stored to one rank before the next rank
+// gets its bytes. The output buffer of a PE has space for one piece of each rank.
 const pieceToEach = 8 << 10
 
 // loadsAhead is the number of loads in flight: the usual size of a PE's DMA queue.
 const loadsAhead = 64
 
-// meetAll is meshBarrier with one wait for all: a look at words takes as long as one at a word.
-func meetAll(c *tl.Context, row tl.Signal, use int) {
+// barrierAll is meshBarrier with one wait for all words, which takes as long as a wait for one
+// word.
+func barrierAll(c *tl.Context, row tl.Signal, use int) {
 	for _, r := range fromNext(c.Rank(), c.WorldSize()) {
-		tell(c, row.At(c.Rank()), r) // itself too
+		notify(c, row.At(c.Rank()), r) // itself too
 	}
 	awaitWord(c, row.Slice(0, c.WorldSize()), use)
 }
 
-// takeAcross goes through tiles, one of each work by turns.
-func takeAcross(c *tl.Context, a tl.Args, most int, work carries) {
+// takeAcross processes tiles, one tile of each task in turn.
+func takeAcross(c *tl.Context, a tl.Args, most int, work tasks) {
 	longest, widest := 0, 1
 	for i := range work.n {
 		w := work.at(i)
 		longest, widest = max(longest, w.from.at(0).Len()), max(widest, w.from.n)
 	}
 	ahead := max(1, loadsAhead/widest)
-	most = min(most, int(c.ScratchBytes())/2/(widest*(ahead+1))) // sums take as much again
+	most = min(most, int(c.ScratchBytes())/2/(widest*(ahead+1))) // sums take the other half
 	per := max(1, most/a.DType.Size())
 	tile := func(r tl.Ref, turn int) tl.Ref {
 		lo := min(turn/work.n*per, r.Len())
@@ -129,7 +130,7 @@ func takeAcross(c *tl.Context, a tl.Args, most int, work carries) {
 	}
 }
 
-// combine makes one tensor of several, in their order, and frees them.
+// combine reduces several tensors to one, in their order, and frees them.
 func combine(c *tl.Context, op tl.ReduceOp, ts []tl.Tensor) tl.Tensor {
 	sum := ts[0]
 	for _, t := range ts[1:] {

@@ -9,17 +9,17 @@ import "kernbench/tl"
 func directAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	var ends [2]tl.Ref // source and destination of the latest transfer
-	between := carry{places{1, func(int) tl.Ref { return ends[0] }}, places{1, func(int) tl.Ref { return ends[1] }}}
-	transfer := func(from, to int) carry {
+	between := task{places{1, func(int) tl.Ref { return ends[0] }}, places{1, func(int) tl.Ref { return ends[1] }}}
+	transfer := func(from, to int) task {
 		ends = [2]tl.Ref{a.InBlock(from, n, to), a.OutBlock(to, a.NElem, n, from)}
 		return between
 	}
 	peer := func(k int) int { return (me + 1 + k) % n }
 	if a.Outs != nil {
-		direct(c, a, tileToSelf, carries{n, func(i int) carry { return transfer(peer(i), me) }})
+		direct(c, a, tileToSelf, tasks{n, func(i int) task { return transfer(peer(i), me) }})
 		return
 	}
-	direct(c, a, tileToOthers, carries{2 * (n - 1), func(i int) carry {
+	direct(c, a, tileToOthers, tasks{2 * (n - 1), func(i int) task {
 		r, half := peer(i/2), 1
 		if me < r {
 			half = 0

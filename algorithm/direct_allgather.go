@@ -6,8 +6,8 @@ import "kernbench/tl"
 // once, in place of N-1 times.
 func directAllGather(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	direct(c, a, tileToOthers, listed(carry{
-		from: one(a.Shard(me)),
+	direct(c, a, tileToOthers, taskList(task{
+		from: singlePlace(a.Shard(me)),
 		to:   places{n, func(i int) tl.Ref { return a.OutBlock((me+1+i)%n, n*a.NElem, n, me) }},
 	}))
 }

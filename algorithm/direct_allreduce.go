@@ -7,7 +7,7 @@ import "kernbench/tl"
 // memory is read once and written once.
 func directAllReduce(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
-	direct(c, a, tileToOthers, listed(carry{
+	direct(c, a, tileToOthers, taskList(task{
 		from: places{n, func(r int) tl.Ref { return a.Shard(r).Chunk(n, me) }},
 		to:   places{n, func(i int) tl.Ref { return a.Out((me+1+i)%n, a.NElem).Chunk(n, me) }},
 	}))

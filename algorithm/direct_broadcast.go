@@ -7,7 +7,7 @@ import "kernbench/tl"
 // it at the same time.
 func directBroadcast(c *tl.Context, a tl.Args) {
 	r := fromRoot(c, a)
-	var work []carry
+	var work []task
 	if owner, owners := r.owner(); owner >= 0 {
 		first := c.Rank() + 1
 		to := places{r.n, func(i int) tl.Ref { return a.Out((first+i)%r.n, a.NElem).Chunk(owners, owner) }}
@@ -21,9 +21,9 @@ func directBroadcast(c *tl.Context, a tl.Args) {
 				return at(i)
 			}
 		}
-		work = append(work, carry{from: one(a.Shard(r.root).Chunk(owners, owner)), to: to})
+		work = append(work, task{from: singlePlace(a.Shard(r.root).Chunk(owners, owner)), to: to})
 	}
-	direct(c, a, tileToOthers, listed(work...))
+	direct(c, a, tileToOthers, taskList(work...))
 }
 
 // owner returns this rank's place among the ranks that share the work of a root, or -1. They are

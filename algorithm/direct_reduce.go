@@ -6,14 +6,14 @@ import "kernbench/tl"
 // and to store to the root. The root gets no more than the result.
 func directReduce(c *tl.Context, a tl.Args) {
 	r := fromRoot(c, a)
-	var work []carry
+	var work []task
 	if owner, owners := r.owner(); owner >= 0 {
-		work = append(work, carry{
+		work = append(work, task{
 			from: places{r.n, func(rank int) tl.Ref { return a.Shard(rank).Chunk(owners, owner) }},
-			to:   one(a.Out(r.root, a.NElem).Chunk(owners, owner)),
+			to:   singlePlace(a.Out(r.root, a.NElem).Chunk(owners, owner)),
 		})
 	}
-	direct(c, a, tileToOthers, listed(work...))
+	direct(c, a, tileToOthers, taskList(work...))
 }
 
 // DirectReduce uses all links of the root at once.

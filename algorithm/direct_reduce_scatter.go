@@ -14,12 +14,12 @@ func directReduceScatter(c *tl.Context, a tl.Args) {
 	from := places{n, func(r int) tl.Ref { return a.InBlock(r, n, me) }}
 	out := a.Out(me, from.at(me).Len())
 	if a.Outs != nil {
-		direct(c, a, tileToSelf, listed(carry{from, one(out)}))
+		direct(c, a, tileToSelf, taskList(task{from, singlePlace(out)}))
 		return
 	}
 	data, _ := scratch(c, a, out.Len())
 	staged := c.Local(data)
-	direct(c, a, tileToSelf, listed(carry{from, one(staged)}))
+	direct(c, a, tileToSelf, taskList(task{from, singlePlace(staged)}))
 	move(c, out, staged)
 }
 

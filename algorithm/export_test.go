@@ -13,7 +13,7 @@ func NVLSTree(pieces int, mistake string) tl.Kernel {
 		t := newNodeTree(c, a, innermost(levelWidths(c, a)), pieces)
 		switch mistake {
 		case "no barrier in the node":
-			t.met = math.MaxInt
+			t.lastBarrier = math.MaxInt
 		case "no wait for what children send":
 			clear(t.arrived)
 		}

@@ -21,7 +21,7 @@ func hierarchicalAllGather(c *tl.Context, a tl.Args) {
 	teams := levelTeams(c, a, signals, func(first, count int) tl.Sym { return o.blockRange(data, first, count) })
 	for i := range teams {
 		g := teams[len(teams)-1-i]
-		g.meet(g.up)
+		g.barrier(g.up)
 		g.gather()
 	}
 	for r := range n {

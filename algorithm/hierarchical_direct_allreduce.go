@@ -21,12 +21,12 @@ func hierarchicalDirectAllReduce(c *tl.Context, a tl.Args) {
 		return data.Slice(lo, last.Lo+last.N-lo)
 	})
 	for i, g := range teams {
-		g.meet(g.up)
+		g.barrier(g.up)
 		g.reduce(a.Op, i == len(teams)-1)
 	}
 	for i := range teams {
 		g := teams[len(teams)-1-i]
-		g.meet(g.back)
+		g.barrier(g.back)
 		g.gather()
 	}
 	move(c, a.Out(c.Rank(), a.NElem), c.Local(data))
@@ -72,11 +72,11 @@ func (g levelTeam) others(yield func(i, rank int) bool) {
 	}
 }
 
-// meet is a barrier of the group. The earlier stores of all members are visible after it.
-func (g levelTeam) meet(words tl.Signal) {
+// barrier is a barrier of the group. The earlier stores of all members are visible after it.
+func (g levelTeam) barrier(words tl.Signal) {
 	g.c.PipeBarrier()
 	for _, rank := range g.others {
-		tell(g.c, words.At(g.me), rank)
+		notify(g.c, words.At(g.me), rank)
 	}
 	for i := range g.others {
 		awaitWord(g.c, words.At(i), g.use)

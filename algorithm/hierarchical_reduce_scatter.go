@@ -22,7 +22,7 @@ func hierarchicalReduceScatter(c *tl.Context, a tl.Args) {
 	}
 	teams := levelTeams(c, a, signals, func(first, count int) tl.Sym { return o.blockRange(data, first, count) })
 	for i, g := range teams {
-		g.meet(g.up)
+		g.barrier(g.up)
 		g.reduce(a.Op, i == len(teams)-1)
 	}
 	own := o.block(data, me)

@@ -20,7 +20,7 @@ func linearGather(c *tl.Context, a tl.Args) {
 		return
 	}
 	for i := 1; i < r.n; i++ {
-		tell(c, begun, r.rank(i))
+		notify(c, begun, r.rank(i))
 	}
 	move(c, c.Local(slot), a.Shard(me)) // the result may take its place
 	for i := range r.n {

@@ -14,7 +14,7 @@ func linearScatter(c *tl.Context, a tl.Args) {
 	data, signals := scratch(c, a, m)
 	begun, came, use := row(c, signals, 0), row(c, signals, 1).At(r.root), a.Use(r.root)
 	if me != r.root {
-		tell(c, begun.At(me), r.root)
+		notify(c, begun.At(me), r.root)
 		awaitWord(c, came, use)
 		move(c, a.Out(me, m), c.Local(data))
 		return

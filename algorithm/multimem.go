@@ -37,7 +37,7 @@ const (
 	nodeDepth   = 6 // where ranks send to other nodes too: more loads would hold these up in queues
 )
 
-// perform carries streams out side by side, each at its own even pace.
+// perform tasks streams out side by side, each at its own even pace.
 func perform(c *tl.Context, streams ...*stream) {
 	for {
 		var next *stream
@@ -102,8 +102,8 @@ func summing(c *tl.Context, depth int, op tl.ReduceOp, of tl.Sym, store func(par
 	return l
 }
 
-// pieceBytes is the size from which a vector is cut into two pieces. It is what a link carries
-// while ranks synchronize, times what it carries while a piece is staged.
+// pieceBytes is the size from which a vector is cut into two pieces. It is what a link tasks
+// while ranks synchronize, times what it tasks while a piece is staged.
 const pieceBytes = 8 << 20
 
 // nvlsPieces returns the number of pieces of a vector: their number and their size grow alike.
@@ -115,46 +115,46 @@ type rounds struct {
 	a     tl.Args
 	row   tl.Signal
 	use   int   // number of the row
-	peers []int // with which this rank meets; nil: all ranks
+	peers []int // other ranks of the barrier; nil: all ranks
 	done  int
 }
 
-// meet ends what this rank has begun, and waits for all others to have done so.
-func (r *rounds) meet() { meetRows(r) }
+// barrier completes what this rank has begun, and waits until all others have done so.
+func (r *rounds) barrier() { barrierRows(r) }
 
-// meetRows is meet in several rows at the same time.
-func meetRows(rows ...*rounds) {
+// barrierRows is barrier for several rows at the same time.
+func barrierRows(rows ...*rounds) {
 	rows[0].c.PipeBarrier()
 	uses := make([]int, len(rows))
 	for i, r := range rows {
-		uses[i] = r.tell()
+		uses[i] = r.notify()
 	}
 	for i, r := range rows {
 		r.await(uses[i])
 	}
 }
 
-// tell notifies the others, and returns the number of this barrier.
-func (r *rounds) tell() (use int) {
+// notify notifies the others and returns the number of this barrier.
+func (r *rounds) notify() (use int) {
 	use = r.done + 1
 	if r.a.Uses != nil {
 		use = r.a.Use(r.use)
 	}
 	r.done++
 	for peer := range r.others() {
-		tell(r.c, r.row.At(r.c.Rank()), peer)
+		notify(r.c, r.row.At(r.c.Rank()), peer)
 	}
 	return use
 }
 
-// await waits for what the others tell in a barrier.
+// await waits until all others have notified this rank in a barrier.
 func (r *rounds) await(use int) {
 	for peer := range r.others() {
 		awaitWord(r.c, r.row.At(peer), use)
 	}
 }
 
-// others returns the ranks with which this rank meets.
+// others returns the other ranks of the barrier.
 func (r *rounds) others() iter.Seq[int] {
 	if r.peers != nil {
 		return slices.Values(r.peers)

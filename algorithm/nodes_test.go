@@ -148,8 +148,8 @@ func (a *nodesCase) config(t *testing.T, nodes, width, n int) kerneltest.Config 
 	return cfg
 }
 
-// TestNodesRaces: no schedule has a hazard if pieces overlap or share slots, or if scratch memory
-// is so small that tiles are shorter than their slots.
+// TestNodesRaces: no schedule has a hazard if pieces overlap or share slots. With small scratch
+// memory tiles are shorter than their slots.
 func TestNodesRaces(t *testing.T) {
 	for _, a := range nodesCases {
 		for _, test := range []struct {

@@ -31,7 +31,7 @@ func nvlsAllGather(c *tl.Context, a tl.Args) {
 			streams = append(streams, take(k-1)...)
 		}
 		perform(c, streams...)
-		r.meet()
+		r.barrier()
 	}
 	perform(c, take(pieces-1)...)
 }

@@ -24,7 +24,7 @@ func nvlsAllReduce(c *tl.Context, a tl.Args) {
 	take := func(k int) *stream { return copying(c, of(out, k), c.Local(data.Chunk(pieces, k))) }
 	perform(c, stage(0))
 	for k := range pieces {
-		r.meet()
+		r.barrier()
 		streams := []*stream{reducing(c, a.Op, data.Chunk(pieces, k).Chunk(n, me),
 			func(part tl.Sym, t tl.Tensor) { c.StoreMulticast(part, t) })}
 		if k+1 < pieces {
@@ -35,7 +35,7 @@ func nvlsAllReduce(c *tl.Context, a tl.Args) {
 		}
 		perform(c, streams...)
 	}
-	r.meet()
+	r.barrier()
 	perform(c, take(pieces-1))
 }
 

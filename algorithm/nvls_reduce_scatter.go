@@ -30,7 +30,7 @@ func nvlsReduceScatter(c *tl.Context, a tl.Args) {
 	}
 	perform(c, stage(0)...)
 	for k := range pieces {
-		r.meet()
+		r.barrier()
 		lo := 0
 		to := out.Chunk(pieces, k)
 		streams := []*stream{reducing(c, a.Op, mine.Chunk(pieces, k), func(part tl.Sym, t tl.Tensor) {
@@ -42,7 +42,7 @@ func nvlsReduceScatter(c *tl.Context, a tl.Args) {
 		}
 		perform(c, streams...)
 	}
-	r.meet() // no rank stages for its next call what another still loads
+	r.barrier() // no rank stages for its next call what another still loads
 }
 
 // NVLSReduceScatter is the reduce-scatter of a switch that reduces.

@@ -19,14 +19,13 @@ import (
 // Piece k is staged in the window in step k-1. T is the height of the trees and D the depth of the
 // own node in one. The piece is combined and passed up in step k + lag (T-D), and the result is
 // passed down in step k + lag (T+D). The root does both at once. A step later it is taken out of
-// the window. What a rank waits for happens in an earlier step, so that no rank waits for ever. The
-// ranks of a node meet at the beginning of a step if they need what others have done since they
-// last met.
+// the window. A rank waits only for the work of an earlier step, so no rank waits forever. A step
+// begins with a barrier of the node if its ranks need what others have done since the last barrier.
 //
-// Parts that come from other nodes lie in slots, which serve one piece after the other. A rank puts
-// into a slot of its parent again when it has the result of the previous piece. The parent has read
-// the slot for it. The parent puts into a slot of the rank again when the rank has sent a later
-// piece up. Before that the rank has read the slot.
+// Parts that come from other nodes lie in slots, which serve one piece after the other. A rank
+// reuses a slot of its parent when it has the result of the previous piece, because the parent has
+// then read the slot. The parent reuses a slot of the rank when the rank has sent a later piece up,
+// because the rank has then read the slot.
 func nvlsTreeAllReduce(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
 	if width == c.WorldSize() {
@@ -39,7 +38,7 @@ func nvlsTreeAllReduce(c *tl.Context, a tl.Args) {
 func (t *nodeTree) run() {
 	perform(t.c, t.stage(0))
 	for step := range t.pieces + t.taken {
-		t.meetFor(step)
+		t.barrierFor(step)
 		streams := []*stream{t.stage(step + 1), t.take(step - t.taken)}
 		for i := range t.trees {
 			streams = append(streams, t.up(i, step-treeLag*(t.height-t.trees[i].depth)))
@@ -59,19 +58,19 @@ type nodeTree struct {
 	c *tl.Context
 	a tl.Args
 	node
-	group     *mem.Group // the node
-	data      tl.Sym     // of pieces that are staged
-	slots     tl.Sym
-	slot, per int // elements of a slot, and of a tile
-	tiles     int // of a slot
-	pieces    int
-	height    int
-	taken     int // steps from when a piece is staged until it is taken out of the window
-	trees     [2]treePlace
-	rounds    rounds
-	met       int // the last step in which the node met; -1: none
-	signals   tl.Signal
-	arrived   []int // values of the words of a slot when a piece is there, by piece
+	group       *mem.Group // the node
+	data        tl.Sym     // of pieces that are staged
+	slots       tl.Sym
+	slot, per   int // elements of a slot, and of a tile
+	tiles       int // of a slot
+	pieces      int
+	height      int
+	taken       int // steps from when a piece is staged until it is taken out of the window
+	trees       [2]treePlace
+	rounds      rounds
+	lastBarrier int // the last step with a barrier of the node; -1: none
+	signals     tl.Signal
+	arrived     []int // values of the words of a slot when a piece is there, by piece
 }
 
 // treePlace is the place of a node in a tree: -1 is none.
@@ -127,7 +126,7 @@ func slotsInTurn(pieces, height int) int { return min(pieces, 2*treeLag*height+1
 
 func newNodeTree(c *tl.Context, a tl.Args, width, pieces int) *nodeTree {
 	n := nodeOf(c.Rank(), c.WorldSize(), width)
-	t := &nodeTree{c: c, a: a, node: n, group: c.Group(a.Window(0), n.ranks...), met: -1}
+	t := &nodeTree{c: c, a: a, node: n, group: c.Group(a.Window(0), n.ranks...), lastBarrier: -1}
 	t.height = treeHeight(n.nodes)
 	t.pieces = pieces
 	deepest := 0
@@ -159,9 +158,9 @@ func newNodeTree(c *tl.Context, a tl.Args, width, pieces int) *nodeTree {
 // turns returns the number of pieces that have slots of their own.
 func (t *nodeTree) turns() int { return slotsInTurn(t.pieces, t.height) }
 
-// meetFor synchronizes the node in a step if the rank needs the work of others. They have staged a
-// piece that is combined now, or stored one that is taken now.
-func (t *nodeTree) meetFor(step int) {
+// barrierFor synchronizes the node in a step if the rank needs the work of others. Others have
+// staged a piece that is combined now, or stored one that is taken now.
+func (t *nodeTree) barrierFor(step int) {
 	need := step - t.taken // this piece was stored in the step before
 	if need >= 0 && need < t.pieces {
 		need = step
@@ -173,9 +172,9 @@ func (t *nodeTree) meetFor(step int) {
 			need = max(need, k) // staged in step k-1
 		}
 	}
-	if need > t.met {
-		t.rounds.meet()
-		t.met = step
+	if need > t.lastBarrier {
+		t.rounds.barrier()
+		t.lastBarrier = step
 	}
 }
 

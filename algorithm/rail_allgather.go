@@ -12,8 +12,8 @@ import (
 //  1. load a piece of the own vector, put it to all rail neighbours, and store it to the node;
 //  2. store what the rail neighbours have put to the node, railLag pieces later.
 //
-// The ranks of a node meet before the first store and after the last one. The window has a slot
-// for each piece of each rail neighbour. Rows 0 and 1 of the signals are for the meetings. Piece t
+// A node has a barrier before the first store and one after the last store. The window has a slot
+// for each piece of each rail neighbour. Rows 0 and 1 of the signals are for the barriers. Piece t
 // has row 2+t, with a word for each node.
 func railAllGather(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
@@ -30,7 +30,7 @@ func railAllGather(c *tl.Context, a tl.Args) {
 			return r.tile(a.OutBlock(rank, r.n*a.NElem, r.n, r.rail[h]).Chunk(r.pieces, t), i)
 		}
 	}
-	r.meet(0, use)
+	r.barrier(0, use)
 	lack := r.node // the own vector
 	if a.OutBlock(me, r.n*a.NElem, r.n, me).Addr == a.Shard(me).Addr {
 		lack = r.node[:len(r.node)-1]
@@ -68,7 +68,7 @@ func railAllGather(c *tl.Context, a tl.Args) {
 		}
 	}
 	r.finish(0)
-	r.meet(1, use)
+	r.barrier(1, use)
 }
 
 // RailAllGather lets each vector cross to each node once, over the rail of its rank.

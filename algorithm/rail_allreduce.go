@@ -20,11 +20,10 @@ import (
 // and stores use the same links of the node: side by side they take longer than in turn. Nodes are
 // the innermost level of hierarchicalAllReduce.
 //
-// No rank touches the elements of another owner, so a result may replace its contribution. The
-// ranks of a node meet before the first load and after the last store. The window has a slot for
-// each part of each piece, so that no rank waits for a free slot. Rows 0 and 1 of the signals are
-// for the meetings. Piece t has row 2+2t for sums and row 3+2t for results, with a word for each
-// node.
+// No rank touches the elements of another owner, so a result may replace its contribution. A node
+// has a barrier before the first load and one after the last store. The window has a slot for each
+// part of each piece, so that no rank waits for a free slot. Rows 0 and 1 of the signals are for
+// the barriers. Piece t has row 2+2t for sums and row 3+2t for results, with a word for each node.
 func railAllReduce(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
 	if width == c.WorldSize() {
@@ -33,7 +32,7 @@ func railAllReduce(c *tl.Context, a tl.Args) {
 	}
 	r := newRail(c, a, width)
 	use := a.Use(0)
-	r.meet(0, use)
+	r.barrier(0, use)
 	lag := max(railLag, r.pieces*3/4)
 	for t := range r.pieces + 2*lag {
 		if t == r.pieces || t == r.pieces+lag {
@@ -50,7 +49,7 @@ func railAllReduce(c *tl.Context, a tl.Args) {
 		}
 	}
 	r.finish(0)
-	r.meet(1, use)
+	r.barrier(1, use)
 }
 
 // rail is a call of railAllReduce.

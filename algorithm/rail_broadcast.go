@@ -17,9 +17,9 @@ import (
 // Shares of railChain pieces go along a chain of nodes instead. A rank puts each piece to the next
 // node only, and that node forwards it in stage 2. So each network card sends a share once.
 //
-// The ranks of a node meet before the first store and after the last one. A rank that puts has
+// A node has a barrier before the first store and one after the last store. A rank that puts has
 // heard at the end that its rail neighbours have begun the call. The window has a slot for each
-// piece of a share. Rows 0 and 1 of the signals are for the meetings, row 2 for that. Piece t has
+// piece of a share. Rows 0 and 1 of the signals are for the barriers, row 2 for that. Piece t has
 // one word, in row 3+t.
 func railBroadcast(c *tl.Context, a tl.Args) {
 	width := innermost(widthsOf(c, a.Levels))
@@ -34,9 +34,9 @@ func railBroadcast(c *tl.Context, a tl.Args) {
 	r.signals = signals
 	me, use, started := c.Rank(), a.Use(0), row(c, signals, 2)
 	for _, to := range r.rail {
-		tell(c, started.At(r.at), to)
+		notify(c, started.At(r.at), to)
 	}
-	r.meet(0, use)
+	r.barrier(0, use)
 	if root/width == r.at {
 		r.give(data, root, on)
 	} else {
@@ -57,7 +57,7 @@ func railBroadcast(c *tl.Context, a tl.Args) {
 		}
 	}
 	r.finish(0)
-	r.meet(1, use)
+	r.barrier(1, use)
 	awaitWord(c, started.Slice(0, len(r.rail)), use)
 }
 
@@ -83,7 +83,7 @@ func (r *rails) next(root int) (nodes []int) {
 	return nodes
 }
 
-// give carries out stage 1. All ranks count the tiles of a piece, so a rank that gets none counts
+// give tasks out stage 1. All ranks count the tiles of a piece, so a rank that gets none counts
 // them here.
 func (r *rails) give(data tl.Sym, root int, to []int) {
 	c, a, width := r.c, r.a, len(r.node)

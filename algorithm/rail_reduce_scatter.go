@@ -14,9 +14,9 @@ import (
 //  2. when all neighbours have theirs, do so with the own chunk, whose sums stay, and add to them
 //     what the neighbours have put, ownLag pieces later.
 //
-// The ranks of a node meet before the first load and after the last one. In place, results wait
+// A node has a barrier before the first load and one after the last load. In place, results wait
 // for that in the window. It has a slot for each piece of each node's sum. Rows 0 and 1 of the
-// signals are for the meetings. Piece t has row 2+t, with a word for each node.
+// signals are for the barriers. Piece t has row 2+t, with a word for each node.
 func railReduceScatter(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
 	if width == c.WorldSize() {
@@ -53,7 +53,7 @@ func railReduceScatter(c *tl.Context, a tl.Args) {
 	}
 	r.first = r.own + 1
 	use := a.Use(0)
-	r.meet(0, use)
+	r.barrier(0, use)
 	for t := range r.pieces {
 		for j := range nodes - 1 {
 			h := (r.at + 1 + j) % nodes
@@ -87,7 +87,7 @@ func railReduceScatter(c *tl.Context, a tl.Args) {
 		}
 	}
 	r.finish(0)
-	r.meet(1, use)
+	r.barrier(1, use)
 	keep(c, out, kept)
 }
 

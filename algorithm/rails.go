@@ -106,12 +106,12 @@ func (r *rails) tile(part tl.Ref, i int) tl.Ref {
 	return part.Slice(lo, min(r.per, part.Len()-lo))
 }
 
-// meet waits until all ranks of the node have come to this call and their stores are complete.
-func (r *rails) meet(i, use int) {
+// barrier waits until all ranks of the node have made this call and their stores are complete.
+func (r *rails) barrier(i, use int) {
 	words := row(r.c, r.signals, i)
 	r.c.PipeBarrier()
 	for _, to := range r.node {
-		tell(r.c, words.At(r.c.Rank()), to) // this rank too
+		notify(r.c, words.At(r.c.Rank()), to) // this rank too
 	}
 	awaitWord(r.c, words.Slice(r.rank(0), len(r.node)), use)
 }

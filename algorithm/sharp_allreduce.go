@@ -19,8 +19,8 @@ import (
 //   - step k+2: the rank of a place stores the slice to all ranks of its node at once;
 //   - step k+3: it is taken out of the window.
 //
-// The ranks of a node and of a rail meet at the beginning of a step. Pieces use two slots in turn:
-// a slot is filled in step k+1 and read in step k+2.
+// Each step begins with a barrier of the node and one of the rail. Pieces use two slots in turn: a
+// slot is filled in step k+1 and read in step k+2.
 func sharpAllReduce(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
 	if width == c.WorldSize() {
@@ -71,9 +71,9 @@ func (s *sharp) run() {
 	last := s.pieces - 1 + sharpTake
 	for step := range last + 1 {
 		if step == 0 || step == last { // what was staged, or stored, is of the node only
-			s.inNode.meet()
+			s.inNode.barrier()
 		} else {
-			meetRows(s.inNode, s.overRail)
+			barrierRows(s.inNode, s.overRail)
 		}
 		perform(s.c, s.reduce(step), s.share(step-sharpShare), s.store(step-sharpStore), s.stage(step+1), s.take(step-sharpTake))
 	}

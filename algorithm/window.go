@@ -120,9 +120,9 @@ const (
 	fromRight
 )
 
-// tell notifies a peer by a word. What the peer is to see must have taken effect: own stores
+// notify notifies a peer by a word. What the peer is to see must have taken effect: own stores
 // by a pipe barrier, puts by a fence.
-func tell(c *tl.Context, word tl.Signal, peer int) { c.Notify(word, peer, tl.SignalAdd, 1) }
+func notify(c *tl.Context, word tl.Signal, peer int) { c.Notify(word, peer, tl.SignalAdd, 1) }
 
 // awaitWord waits for the use-th notification of a word, counted from 1.
 func awaitWord(c *tl.Context, word tl.Signal, use int) { c.WaitUntil(word, tl.GE, int64(use)) }
@@ -132,7 +132,7 @@ func awaitWord(c *tl.Context, word tl.Signal, use int) { c.WaitUntil(word, tl.GE
 func meshBarrier(c *tl.Context, row tl.Signal, use int) {
 	for peer := range c.WorldSize() {
 		if peer != c.Rank() {
-			tell(c, row.At(c.Rank()), peer)
+			notify(c, row.At(c.Rank()), peer)
 		}
 	}
 	for peer := range c.WorldSize() {
@@ -195,9 +195,9 @@ func takeEach(c *tl.Context, a tl.Args, part func(member int) (to, from tl.Ref))
 		}
 		return
 	}
-	takeAcross(c, a, tileToSelf, carries{n, func(i int) carry {
+	takeAcross(c, a, tileToSelf, tasks{n, func(i int) task {
 		to, from := part((c.Rank() + 1 + i) % n)
-		return carry{one(from), one(to)}
+		return task{singlePlace(from), singlePlace(to)}
 	}})
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // windowAllToAll pushes: rank r puts its block d into slot r of rank d's copy of the window.
-// When all have met, every rank has N blocks in its own copy and takes them out.
+// After the barrier, every rank has N blocks in its own copy and takes them out.
 func windowAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, inputElems(a, n))
@@ -34,10 +34,10 @@ func equalBlocks(world, nElem int) error {
 	return nil
 }
 
-// WindowAllToAll puts, meets and copies out.
+// WindowAllToAll puts, waits in a barrier and copies out.
 var WindowAllToAll = Register(Algorithm{
 	Name:       "window_all_to_all",
-	Summary:    "every rank puts each block into its slot of the receiver's symmetric window, all meet, and every rank copies out",
+	Summary:    "every rank puts each block into its slot of the receiver's symmetric window and copies out after a barrier",
 	Collective: "all_to_all",
 	Topology:   "none",
 	Kernel:     windowAllToAll,

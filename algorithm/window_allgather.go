@@ -20,10 +20,10 @@ func windowAllGather(c *tl.Context, a tl.Args) {
 	})
 }
 
-// WindowAllGather stages, meets and reads.
+// WindowAllGather stages, waits in a barrier and reads.
 var WindowAllGather = Register(Algorithm{
 	Name:       "window_allgather",
-	Summary:    "every rank stages its vector in a symmetric window, all meet, and every rank reads all copies",
+	Summary:    "every rank stages its vector in a symmetric window and, after a barrier, reads all copies",
 	Collective: "all_gather",
 	Topology:   "none",
 	Kernel:     windowAllGather,

@@ -68,7 +68,7 @@ func pushEach(c *tl.Context, part func(to int) (slot tl.Sym, src tl.Ref), came t
 	}
 	c.Fence() // at each destination the data come before the word
 	for i := 1; i < n; i++ {
-		tell(c, came.At(me), (me+i)%n)
+		notify(c, came.At(me), (me+i)%n)
 	}
 }
 

@@ -22,7 +22,7 @@ func windowAllReduceOnePhase(c *tl.Context, a tl.Args) {
 // WindowAllReduceOnePhase reads everything everywhere.
 var WindowAllReduceOnePhase = Register(Algorithm{
 	Name:       "window_allreduce_onephase",
-	Summary:    "every rank stages its vector in a symmetric window, all meet, and every rank reduces all copies: one barrier, the most bytes",
+	Summary:    "every rank stages its vector in a symmetric window and, after a barrier, reduces all copies: one barrier, the most bytes",
 	Collective: "all_reduce",
 	Topology:   "none",
 	Kernel:     windowAllReduceOnePhase,

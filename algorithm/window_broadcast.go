@@ -23,10 +23,10 @@ func windowBroadcast(c *tl.Context, a tl.Args) {
 	move(c, a.Out(me, a.NElem), theirs)
 }
 
-// WindowBroadcast stages at the root, meets and reads.
+// WindowBroadcast stages at the root, waits in a barrier and reads.
 var WindowBroadcast = Register(Algorithm{
 	Name:       "window_broadcast",
-	Summary:    "the root stages its vector in a symmetric window, all meet, and every rank reads the root's copy",
+	Summary:    "the root stages its vector in a symmetric window; after a barrier every rank reads the root's copy",
 	Collective: "broadcast",
 	Topology:   "none",
 	Kernel:     windowBroadcast,

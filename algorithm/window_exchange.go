@@ -117,7 +117,7 @@ func (x *exchange) round(step, m int) {
 	x.c.PipeBarrier() // slots are read before their senders hear that they may fill them again
 	for i := range x.perServer {
 		if _, from := x.partners(step, i); from != x.me && m < x.rounds(x.out(from)) {
-			tell(x.c, x.credit.At(x.me), from)
+			notify(x.c, x.credit.At(x.me), from)
 		}
 	}
 }

@@ -21,10 +21,10 @@ func windowReduceScatter(c *tl.Context, a tl.Args) {
 	reduce(c, a.Op, a.Out(me, mine.Len()), mine)
 }
 
-// WindowReduceScatter stages, meets, reads and reduces.
+// WindowReduceScatter stages, waits in a barrier, reads and reduces.
 var WindowReduceScatter = Register(Algorithm{
 	Name:       "window_reduce_scatter",
-	Summary:    "every rank stages all chunks in a symmetric window, all meet, and every rank reduces its own chunk",
+	Summary:    "every rank stages all chunks in a symmetric window and, after a barrier, reduces its own chunk",
 	Collective: "reduce_scatter",
 	Topology:   "none",
 	Kernel:     windowReduceScatter,

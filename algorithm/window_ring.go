@@ -69,21 +69,21 @@ func (r *ring) round() (row tl.Signal, use int) {
 	return r.signals, r.a.Use(r.counted)
 }
 
-// meetLeft ends a round by reads. When it notifies the right neighbour, this rank's stores are
+// syncLeft ends a round by reads. When it notifies the right neighbour, this rank's stores are
 // complete, and its reads from the left have arrived. Then it waits for the left neighbour.
-func (r *ring) meetLeft() {
+func (r *ring) syncLeft() {
 	r.c.PipeBarrier()
 	row, use := r.round()
-	tell(r.c, row.At(fromLeft), r.right)
+	notify(r.c, row.At(fromLeft), r.right)
 	awaitWord(r.c, row.At(fromLeft), use)
 }
 
-// meetBoth ends a round by puts: it notifies both neighbours, and waits for both.
-func (r *ring) meetBoth() {
+// syncBoth ends a round by puts: it notifies both neighbours, and waits for both.
+func (r *ring) syncBoth() {
 	row, use := r.round()
-	tell(r.c, row.At(fromLeft), r.right)
+	notify(r.c, row.At(fromLeft), r.right)
 	if r.left != r.right {
-		tell(r.c, row.At(fromRight), r.left)
+		notify(r.c, row.At(fromRight), r.left)
 	}
 	awaitWord(r.c, row.At(fromLeft), use)
 	if r.left != r.right {
@@ -95,7 +95,7 @@ func (r *ring) meetBoth() {
 // combined along the ring from rank k+1 to rank k, where it ends.
 func (r *ring) reduceByReads() {
 	for step := range r.n - 1 {
-		r.meetLeft()
+		r.syncLeft()
 		_, k := topology.RingStep(r.me-1, step, r.n)
 		chunk := r.chunk(k)
 		for lo, length := range tiles(chunk.Len(), r.a.DType) {
@@ -113,7 +113,7 @@ func (r *ring) reduceByReads() {
 // rank itself on.
 func (r *ring) gatherByReads() {
 	for step := range r.n - 1 {
-		r.meetLeft()
+		r.syncLeft()
 		_, k := topology.RingGatherStep(r.me-1, step, r.n)
 		chunk := r.chunk(k)
 		move(r.c, r.c.Local(chunk), r.c.At(chunk, r.left))
@@ -131,14 +131,14 @@ func (r *ring) halves(right, left int) (east, west tl.Sym) {
 func (r *ring) reduceByPuts() {
 	if r.n > 1 {
 		r.c.PipeBarrier() // what was staged is complete before another rank combines into it
-		r.meetBoth()
+		r.syncBoth()
 	}
 	for s := 1; s < r.n; s++ {
 		east, west := r.halves(r.me-s, r.me+s)
 		r.c.PutCombine(east, r.right, r.c.Local(east), r.a.Op)
 		r.c.PutCombine(west, r.left, r.c.Local(west), r.a.Op)
 		r.c.Fence() // at each neighbour its half comes before the notification
-		r.meetBoth()
+		r.syncBoth()
 	}
 }
 
@@ -150,7 +150,7 @@ func (r *ring) gatherByPuts() {
 		r.c.Put(east, r.right, r.c.Local(east))
 		r.c.Put(west, r.left, r.c.Local(west))
 		r.c.Fence()
-		r.meetBoth()
+		r.syncBoth()
 	}
 }
 

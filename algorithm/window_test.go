@@ -255,7 +255,8 @@ func TestWindowReductionOrder(t *testing.T) {
 						}
 						for i, v := range got {
 							if want := sumInOrder(typ, in, lo+i, tt.order(world, r, lo+i)); v != want {
-								t.Fatalf("rank %d, element %d: %v, want %v, the sum in the order %v", r, i, v, want, tt.order(world, r, lo+i))
+								t.Fatalf("rank %d, element %d: %v, want %v, the sum in the order %v", r, i, v, want,
+									tt.order(world, r, lo+i))
 							}
 						}
 						same = same && slices.Equal(got, out.Outputs[0])

@@ -207,7 +207,9 @@ func TestIntegersWrap(t *testing.T) {
 }
 
 func TestBadCallsPanic(t *testing.T) {
-	wantPanic(t, "operand 2 has 2 bytes, but the result has 4", func() { Binary(Add, F16, make([]byte, 4), make([]byte, 4), make([]byte, 2)) })
+	wantPanic(t, "operand 2 has 2 bytes, but the result has 4", func() {
+		Binary(Add, F16, make([]byte, 4), make([]byte, 4), make([]byte, 2))
+	})
 	wantPanic(t, "Fill: 6 bytes is not a multiple of the f32 size (4)", func() { Fill(F32, make([]byte, 6), 1) })
 	wantPanic(t, "the type invalid", func() { Fill(Invalid, nil, 1) })
 	wantPanic(t, "BinaryOp(9)", func() { Binary(9, F16, nil, nil, nil) })

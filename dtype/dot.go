@@ -1,6 +1,6 @@
 package dtype
 
-// Dot writes the matrix product of a, [m, k], and b, [k, n], to dst, [m, n], all row-major; dst
+// Dot writes the matrix product of a, [m, k], and b, [k, n], to dst, [m, n]. All are row-major. dst
 // must not overlap a or b. Each element is the sum of its products in ascending order of k. F16 and
 // BF16 are summed in float32 (in which products of F16 are exact), F32 and F64 in float64. No
 // multiplication is fused with an addition. Each sum is rounded to t once; integers wrap.

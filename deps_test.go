@@ -22,8 +22,8 @@ import (
 // only those; what a line names after "<" are the only ones that it may import. Rooms that
 // are planned and not yet built are in it too.
 //
-// DO NOT CHANGE THIS TO MAKE A BUILD PASS. The plan is a decision (docs/architecture.md):
-// first see whether the code is in the wrong room.
+// DO NOT CHANGE THIS TO MAKE A BUILD PASS. The plan is a decision (docs/architecture.md): first see
+// whether the code belongs in another package.
 const house = `
 	docs/examples;
 	cmd/kernbench < cli;
@@ -141,12 +141,12 @@ func readPlan(t *testing.T, text string) plan {
 func (p plan) allows(from, to string) string {
 	at, ok := p.line[from]
 	if !ok {
-		return "is not in the house: give it a room"
+		return "is not in the plan: add it to house"
 	}
 	below, ok := p.line[to]
 	switch {
 	case !ok:
-		return "imports " + to + ", which is not in the house: give it a room"
+		return "imports " + to + ", which is not in the plan: add it to house"
 	case below <= at:
 		return "imports " + to + ", which does not stand below it"
 	case p.only[from] != nil && !slices.Contains(p.only[from], to):
@@ -207,20 +207,20 @@ func packages(t *testing.T) []goPackage {
 	}
 }
 
-// room returns the name of a package in the house, and whether it is one of ours.
-func room(importPath string) (string, bool) { return strings.CutPrefix(importPath, module+"/") }
+// inHouse returns the name of a package in the house, and whether it is one of ours.
+func inHouse(importPath string) (string, bool) { return strings.CutPrefix(importPath, module+"/") }
 
 func TestImportsFollowTheHouse(t *testing.T) {
 	p := readPlan(t, house)
 	mayLeave := readOutside()
 	for _, pkg := range packages(t) {
-		from, _ := room(pkg.ImportPath)
+		from, _ := inHouse(pkg.ImportPath)
 		if _, ok := p.line[from]; !ok {
-			t.Errorf("%s is not in the house: give it a room", from)
+			t.Errorf("%s is not in the plan: add it to house", from)
 			continue
 		}
 		for _, imported := range pkg.Imports {
-			to, ours := room(imported)
+			to, ours := inHouse(imported)
 			switch {
 			case ours:
 				if why := p.allows(from, to); why != "" {
@@ -247,24 +247,24 @@ func readOutside() map[string][]string {
 func TestNoPathLeadsWhereNoneMay(t *testing.T) {
 	imports := map[string][]string{}
 	for _, pkg := range packages(t) {
-		from, _ := room(pkg.ImportPath)
+		from, _ := inHouse(pkg.ImportPath)
 		for _, imported := range pkg.Imports {
-			if to, ours := room(imported); ours {
+			if to, ours := inHouse(imported); ours {
 				imports[from] = append(imports[from], to)
 			}
 		}
 	}
-	within := func(name, room string) bool { return name == room || strings.HasPrefix(name, room+"/") }
+	within := func(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
 	for _, line := range statements(never) {
 		froms, tos, _ := strings.Cut(line, "->")
 		for from := range imports {
-			for _, room := range list(froms) {
-				if !within(from, room) {
+			for _, folder := range list(froms) {
+				if !within(from, folder) {
 					continue
 				}
 				for _, to := range list(tos) {
 					if path := pathTo(imports, from, func(p string) bool { return within(p, to) }); path != nil {
-						t.Errorf("%s must not reach %s: %s", room, to, strings.Join(path, " -> "))
+						t.Errorf("%s must not reach %s: %s", folder, to, strings.Join(path, " -> "))
 					}
 				}
 			}

@@ -128,7 +128,7 @@ func TestStructsAreChangedByFewFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		exports[p.ImportPath] = p.Export
-		if _, is := room(p.ImportPath); is {
+		if _, is := inHouse(p.ImportPath); is {
 			ours = append(ours, p)
 		}
 	}
@@ -147,7 +147,7 @@ func TestStructsAreChangedByFewFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		short, _ := room(p.ImportPath)
+		short, _ := inHouse(p.ImportPath)
 		for s, by := range all {
 			_, more := written[short+"."+s]
 			switch {

@@ -15,7 +15,7 @@ import "kernbench/tl"
 // This form is for short vectors. The form for long ones, a reduce-scatter and an all-gather along
 // the same butterfly, is swing_allreduce.
 //
-// Each direction tasks one message of a segment, so one slot is enough, unless it holds more
+// Each direction carries one message of a segment, so one slot is enough, unless it holds more
 // than a segment.
 func bineAllReduce(c *tl.Context, a tl.Args) {
 	folded(c, a, func(out tl.Ref, acc tl.Tensor, dims int) {

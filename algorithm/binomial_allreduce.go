@@ -11,7 +11,7 @@ import (
 // its number. Its children are those in the dimensions below. Children with small subtrees are
 // ready first, and answered last.
 //
-// Each direction tasks one message of a segment, so one slot is enough.
+// Each direction carries one message of a segment, so one slot is enough.
 func binomialAllReduce(c *tl.Context, a tl.Args) {
 	for mine, out := range segments(&a, c.Rank(), 1) {
 		binomialSegment(c, a.Op, mine, out)

@@ -91,7 +91,7 @@ type bucketPart struct {
 	west        bool
 	back        bool // the way back goes in the opposite direction, and from the last level on
 	dims        []levelCircle
-	stage       int // of a pipeline: how many rounds are behind it
+	stage       int // of a pipeline: number of rounds before it
 }
 
 // pipeline returns the ring of the part in its dimension k.

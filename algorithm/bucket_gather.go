@@ -51,7 +51,7 @@ func (r *bucketRoute) rings(k int) int {
 	return n
 }
 
-// rank returns the rank at place x along dimension k in ring s. In the dimensions behind k it has
+// rank returns the rank at place x along dimension k in ring s. In the dimensions after k it has
 // the places of this rank.
 func (r *bucketRoute) rank(k, s, x int) int {
 	rank := x * r.strides[k]

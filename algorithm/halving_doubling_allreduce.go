@@ -33,7 +33,7 @@ type halving struct {
 
 // halveAndDouble processes several vectors in parallel.
 //
-// Each direction tasks two messages, and the first one's slot is held until the second is taken.
+// Each direction carries two messages, and the first one's slot is held until the second is taken.
 // So n_slots must be at least 2, unless parts are longer than a slot.
 func halveAndDouble(c *tl.Context, op tl.ReduceOp, dims int, vs ...*halving) {
 	for _, v := range vs {

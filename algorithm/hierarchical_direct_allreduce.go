@@ -84,7 +84,7 @@ func (g levelTeam) barrier(words tl.Signal) {
 }
 
 // read reads the range of(i) of each other member i, a piece in each turn, and calls use for each
-// turn. Reads start as many turns ahead as scratch memory has room for.
+// turn. Reads start as many turns ahead as scratch memory can hold.
 func (g levelTeam) read(of func(i int) tl.Sym, use func(piece func(i int) tl.Sym, came []tl.Tensor)) {
 	most := 0
 	for i := range g.n {
@@ -92,7 +92,7 @@ func (g levelTeam) read(of func(i int) tl.Sym, use func(piece func(i int) tl.Sym
 	}
 	per := max(1, 4*tileBytes/g.n/g.chunk(0).DType().Size())
 	turns := tl.CDiv(most, per)
-	ahead := max(1, min(turns, loadsAhead/g.n, int(g.c.ScratchBytes()/(32*tileBytes)))) // a turn loads 4 tiles, and its sums need room
+	ahead := max(1, min(turns, loadsAhead/g.n, int(g.c.ScratchBytes()/(32*tileBytes)))) // a turn loads 4 tiles and has sums
 	came := make([][]tl.Tensor, ahead)
 	pieces := func(turn int) func(i int) tl.Sym {
 		return func(i int) tl.Sym {

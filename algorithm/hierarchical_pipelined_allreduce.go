@@ -7,9 +7,9 @@ import (
 )
 
 // hierarchicalPipelinedAllReduce is hierarchicalRingAllReduce with all levels at work at the same
-// time. The vector goes in parts, one after the other, each a level behind the previous part. While
-// it is reduced, on the way out, a part goes east around the rings. While it is gathered, on the
-// way back, it goes west. So no two parts ever share a direction of a level.
+// time. The vector is cut in parts. Each part is one level behind the previous part. While it is
+// reduced, on the way out, a part goes east around the rings. While it is gathered, on the way
+// back, it goes west. So no two parts ever share a direction of a level.
 //
 // A rank sends while it still holds the slot that it received into, so n_slots must be at least 2.
 func hierarchicalPipelinedAllReduce(c *tl.Context, a tl.Args) {

@@ -71,8 +71,9 @@ func (l *line) pass(k int, to, from tl.Dir, beyond func(k int) bool, comes bool)
 	}
 }
 
-// hold keeps the own chunk, which may wait for what comes from the other end while more passes by
-// than scratch memory has room for. One that is lent is kept with all that it is part of.
+// hold keeps the own chunk in scratch memory. It may wait for data from the other end while more
+// data passes than scratch memory can hold. If the chunk is lent, the whole tensor that it is part
+// of is kept.
 func (l *line) hold(part tl.Tensor) {
 	if l.part = part; !l.lent {
 		l.c.Pin(part)

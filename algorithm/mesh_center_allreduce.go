@@ -9,7 +9,7 @@ import "kernbench/tl"
 // With one rank per cube it is the published algorithm of this machine, which leaves the other PEs
 // of a cube idle. It takes 8 hops on a mesh of 4 x 4, and 12 with a root in the corner.
 //
-// Each direction tasks one message of a segment, so one slot is enough.
+// Each direction carries one message of a segment, so one slot is enough.
 func meshCenterAllReduce(c *tl.Context, a tl.Args) {
 	x, y, w, h := meshPlace(c)
 	for mine, out := range segments(&a, c.Rank(), 1) {

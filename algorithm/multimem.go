@@ -37,7 +37,7 @@ const (
 	nodeDepth   = 6 // where ranks send to other nodes too: more loads would hold these up in queues
 )
 
-// perform tasks streams out side by side, each at its own even pace.
+// perform carries streams out side by side, each at its own even pace.
 func perform(c *tl.Context, streams ...*stream) {
 	for {
 		var next *stream
@@ -102,8 +102,8 @@ func summing(c *tl.Context, depth int, op tl.ReduceOp, of tl.Sym, store func(par
 	return l
 }
 
-// pieceBytes is the size from which a vector is cut into two pieces. It is what a link tasks
-// while ranks synchronize, times what it tasks while a piece is staged.
+// pieceBytes is the size from which a vector is cut into two pieces. It is the bytes that a link
+// carries while ranks synchronize, times those that it carries while a piece is staged.
 const pieceBytes = 8 << 20
 
 // nvlsPieces returns the number of pieces of a vector: their number and their size grow alike.

@@ -14,7 +14,7 @@ func pairwiseReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, n*largest(a, n))
 	came, use := row(c, signals, 0), a.Use(0)
-	slot := func(owner, from int) tl.Sym { // in the copy of an owner, who has a slot for each
+	slot := func(owner, from int) tl.Sym { // in the copy of an owner, which has a slot for each rank
 		length := packed(a, n, owner).N
 		return data.Slice(from*length, length)
 	}

@@ -8,7 +8,7 @@ import (
 	"kernbench/tl"
 )
 
-// TestPiecesFollowLatency: if a link tasks megabytes in the time of one hop, a piece is a
+// TestPiecesFollowLatency: if a link carries megabytes in the time of one hop, a piece is a
 // sixteenth of scratch memory, not a tile.
 func TestPiecesFollowLatency(t *testing.T) {
 	a := tl.Args{NElem: 16 << 20, DType: dtype.F32, LatencyBytes: 2 << 20}

@@ -15,7 +15,7 @@ import (
 //     store it to all ranks of the node;
 //  3. store what the rail neighbours have put to all ranks of the node.
 //
-// Stage 2 of a piece runs some pieces behind stage 1, and stage 3 as many behind stage 2. So the
+// Stage 2 lags behind stage 1 by some pieces, and stage 3 lags behind stage 2 by as many. So the
 // links of the node and the rails are busy at the same time. The lag is most of the pieces. Loads
 // and stores use the same links of the node: side by side they take longer than in turn. Nodes are
 // the innermost level of hierarchicalAllReduce.

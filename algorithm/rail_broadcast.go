@@ -83,7 +83,7 @@ func (r *rails) next(root int) (nodes []int) {
 	return nodes
 }
 
-// give tasks out stage 1. All ranks count the tiles of a piece, so a rank that gets none counts
+// give carries out stage 1. All ranks count the tiles of a piece, so a rank that gets none counts
 // them here.
 func (r *rails) give(data tl.Sym, root int, to []int) {
 	c, a, width := r.c, r.a, len(r.node)

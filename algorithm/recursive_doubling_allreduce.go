@@ -9,7 +9,7 @@ import (
 // other. After dimension k the ranks of a subcube of 2^(k+1) have the same sum. Both sides of an
 // exchange add the same two vectors, so that all ranks end with the same bits.
 //
-// Each direction tasks one message of a segment, so one slot is enough, unless it holds more
+// Each direction carries one message of a segment, so one slot is enough, unless it holds more
 // than a segment.
 func recursiveDoublingAllReduce(c *tl.Context, a tl.Args) {
 	folded(c, a, func(out tl.Ref, acc tl.Tensor, dims int) {

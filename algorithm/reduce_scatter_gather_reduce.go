@@ -13,7 +13,7 @@ import (
 // Parts are collected in staging memory, except at the root. A rank beyond a power of two first
 // sends its vector to a host. If it is the root, it gets the sum from its host.
 //
-// Each direction tasks two messages, and the first one's slot is held until the second is taken.
+// Each direction carries two messages, and the first one's slot is held until the second is taken.
 // So n_slots must be at least 2, unless parts are longer than a slot.
 func reduceScatterGatherReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()

@@ -24,11 +24,11 @@ type Algorithm struct {
 
 	Kernel     tl.Kernel
 	KernelArgs func(world, nElem int) []int // Args.Ints of a launch; nil for none
-	Check      func(world, nElem int) error // refuses what it cannot do; nil when it can do all that its topology can
+	Check      func(world, nElem int) error // returns an error for an unsupported call; nil: all calls that the topology supports
 	Ops        []tl.ReduceOp                // that the kernel supports; nil: all
 	Types      []dtype.Type                 // that the kernel supports; nil: all
-	Constraint string                       // what Check asks for, as a formula in N (ranks) and the number of elements
-	MinSlots   int                          // that a ring must have, as a rank sends on what it holds; 0: one is enough
+	Constraint string                       // the condition of Check, as a formula in N (ranks) and the number of elements
+	MinSlots   int                          // that a ring must have, because ranks forward from slots; 0: one is enough
 
 	// Window is the symmetric memory that a call on nElem elements per rank needs, nil for
 	// none: Args.Window(0), whose members are the ranks of the call. It is a new one, of zeros,
@@ -40,9 +40,9 @@ type Algorithm struct {
 	// other algorithms. Package bound computes a lower limit from it.
 	Path func(world, root int) Path
 
-	// Multimem says that the kernel needs a switch, or a tree of switches, that joins the ranks,
-	// reduces and copies: system.switch.reduce, system.switch.multicast. Groups returns which ranks
-	// it must join, if not all: the groups of a world whose levels have these widths.
+	// Multimem reports whether the kernel needs a switch, or a tree of switches, that joins the
+	// ranks, reduces and copies: system.switch.reduce, system.switch.multicast. Groups returns
+	// which ranks it must join, if not all: the groups of a world whose levels have these widths.
 	Multimem bool
 	Groups   func(world int, widths []int) [][]int
 

@@ -7,10 +7,10 @@ import "kernbench/tl"
 // steps, and each rank keeps a copy. After the reducing steps a rank has the complete chunk me+1,
 // counted around the ring.
 //
-// A chunk is sent in pieces, several of them in flight. While one piece is in flight, the piece
-// before it is added and sent on, and the operand of the piece behind it is loaded. A rank sends no
-// more pieces than it has yet to receive. It leaves a quarter of the slots free. So it does not
-// wait for the credit of a slot that is held until the next piece.
+// A chunk is sent in pieces, several of them in flight. While one piece is in flight, the previous
+// piece is added and sent on, and the operand of the next piece is loaded. A rank sends no more
+// pieces than it has yet to receive. It leaves a quarter of the slots free. So it does not wait for
+// the credit of a slot that is held until the next piece.
 type ringPipeline struct {
 	to, from tl.Dir
 	me, n    int // place in the ring, counted in the direction of the chunks

@@ -31,7 +31,7 @@ func ringSendRecv(c *tl.Context, a tl.Args) {
 	}
 }
 
-// RingSendRecv is what a link can do.
+// RingSendRecv measures the rate of a link.
 var RingSendRecv = Register(Algorithm{
 	Name:       "ring_sendrecv",
 	Summary:    "every rank sends to the next and receives from the one before, in pieces",

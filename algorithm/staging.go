@@ -29,7 +29,7 @@ func staging(c *tl.Context, a tl.Args, n int) tl.Ref {
 	return c.Local(c.Data(a.Window(0), "scratch.data").As(a.DType).Slice(0, n))
 }
 
-// vectorsWindow has room for the vector of each rank.
+// vectorsWindow returns a window that holds the vector of each rank.
 func vectorsWindow(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 	return stagingLayout(world, world, nElem, t)
 }

@@ -47,7 +47,7 @@ func blockRange(a tl.Args, v tl.Ref, n, first, count int) tl.Ref {
 	return v.Slice(lo, last.Lo+last.N-lo)
 }
 
-// vectorWindow has room for one vector.
+// vectorWindow returns a window that holds one vector.
 func vectorWindow(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 	return stagingLayout(world, 1, nElem, t)
 }

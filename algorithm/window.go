@@ -9,10 +9,10 @@ import (
 	"kernbench/tl"
 )
 
-// This file is what the kernels over a symmetric window have in common. Each such window is one
-// buffer, scratch: data, and after them rows of signals. Each word has one writer. In the row of a
-// mesh, rank p notifies word p. In the row of a ring, the left and the right neighbour notify the
-// first two words.
+// This file is shared by the kernels over a symmetric window. Each such window is one buffer,
+// scratch: data, and after them rows of signals. Each word has one writer. In the row of a mesh,
+// rank p notifies word p. In the row of a ring, the left and the right neighbour notify the first
+// two words.
 //
 // Words only grow. In the k-th use of a row, a rank waits until its words reach k. So a row can be
 // used any number of times. A wait for 1 would not block in the second use. A call of a kernel uses
@@ -35,8 +35,8 @@ import (
 // it was notified that the others have ended call k. On one window a rank could stage for its next
 // call what a slower one still reads for this one.
 //
-// What data a window holds from before does not matter: each call writes what it reads. Calls
-// may differ in their elements, as signals lie behind the data of the largest.
+// What data a window holds from before does not matter: each call writes what it reads. Calls may
+// have different numbers of elements, because the signals lie after the data of the largest call.
 
 // ringRow is the number of signals in a row of a ring: 64 bytes.
 const ringRow = 16

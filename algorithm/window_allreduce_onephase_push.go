@@ -17,7 +17,7 @@ func windowAllReduceOnePhasePush(c *tl.Context, a tl.Args) {
 	came, use := row(c, signals, 0), a.Use(0)
 	mine := a.Shard(me)
 	pushToAll(c, data.Chunk(n, me), mine, came)
-	for i := range strips(mine, 1) { // one at least: who has nothing to add waits, too
+	for i := range strips(mine, 1) { // at least one: a rank with nothing to add waits, too
 		var acc tl.Tensor
 		for from := range n {
 			part := mine

@@ -10,8 +10,8 @@ import (
 // their owners, which add them up and put the sums into every copy of the window. There is no
 // barrier: it takes two ways.
 //
-// The window has a slot for what comes from each rank, and behind them room for the result. Row 0
-// of the signals tells of contributions, row 1 of sums.
+// The window has a slot for the data of each rank, and after the slots space for the result. Row 0
+// of the signals is for contributions, row 1 for sums.
 func windowAllReduceTwoPhasePush(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	most := tl.CDiv(a.NElem, n)

@@ -14,16 +14,17 @@ import (
 // its arrival, taken out, and credited by a word at the sender. The sender waits for the credit
 // before it fills the slot again.
 //
-// Words count chunks from the first one of the window on, over calls, so that calls may follow one
-// another on one window. The next call's first chunk waits for the credit of this one's last.
+// Words count chunks from the first use of the window on, over all calls, so that calls may follow
+// one another on one window. The first chunk of a call waits for the credit of the last chunk of
+// the previous call.
 //
-// No rank waits for ever, whatever the counts. The exchange is cut into steps and a step into
-// rounds. In round m of the step in which a pair has its turn, the sender puts chunk m, if there is
-// one. Then the receiver takes it. Every rank goes through steps and rounds in the same order, puts
-// first and then takes. To put chunk m a rank needs the credit of chunk m-1, which the receiver
-// gives in an earlier round. To take it a rank needs the put of the same round. So another rank
-// does strictly earlier in that order what a rank waits for. So among all that are waiting, who is
-// earliest in it waits for something that has been done.
+// No rank waits forever, for any counts. The exchange is cut into steps and a step into rounds. In
+// round m of the step in which a pair has its turn, the sender puts chunk m, if there is one. Then
+// the receiver takes it. Every rank goes through steps and rounds in the same order, puts first and
+// then takes. To put chunk m a rank needs the credit of chunk m-1, which the receiver gives in an
+// earlier round. To take it a rank needs the put of the same round. So each wait is for an
+// operation that is strictly earlier in that order. Of all waiting ranks, the one with the earliest
+// wait needs an operation that is already done, so it does not wait forever.
 
 // exchange is a call of a kernel that exchanges blocks.
 type exchange struct {

@@ -53,7 +53,7 @@ func addUp(c *tl.Context, op tl.ReduceOp, dst, own tl.Ref, came func(from int, w
 		reduceLong(c, op, dst, from)
 		return
 	}
-	for i := range strips(own, 1) { // one at least: a rank with nothing to add waits, too
+	for i := range strips(own, 1) { // at least one: a rank with nothing to add waits, too
 		acc := c.Load(strip(own, i))
 		for from := range n {
 			if from != me {
@@ -64,7 +64,7 @@ func addUp(c *tl.Context, op tl.ReduceOp, dst, own tl.Ref, came func(from int, w
 	}
 }
 
-// WindowReduceScatterPush needs one message latency: no rank asks for data.
+// WindowReduceScatterPush needs one message latency: no rank reads remote data.
 var WindowReduceScatterPush = Register(Algorithm{
 	Name:       "window_reduce_scatter_push",
 	Summary:    "every rank puts each chunk into its owner's symmetric window, where it is added up: one way, for short vectors",

@@ -54,7 +54,7 @@ func hcclAlltoAllV(ctx context.Context, h *Host) error {
 		_, d := prefix(recvs[r])
 		most = max(most, s*repeat, d*repeat)
 	}
-	// Each turn sends the next part of each block, so blocks have room for all turns.
+	// Each turn sends the next part of each block, so a block holds the parts of all turns.
 	spread := func(counts []uint64) []uint64 {
 		displs, _ := prefix(counts)
 		for i := range displs {

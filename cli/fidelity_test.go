@@ -18,8 +18,8 @@ var remake = flag.Bool("remake", false, "write the sections and the figures of d
 // madeBy finds the last line of a section of the page, with the command that makes it.
 var madeBy = regexp.MustCompile("(?m)^Made by kernbench .*; command: `kernbench ([^`]*)`; .*\n")
 
-// TestFidelityPage: each section of docs/fidelity.md, and its figure, is what its command prints.
-// The published tables lie in a folder shared/data beside the repository.
+// TestFidelityPage: each section of docs/fidelity.md, and its figure, equals the output of its
+// command. The published tables lie in a folder shared/data beside the repository.
 func TestFidelityPage(t *testing.T) {
 	if !exhaustive.On() {
 		t.Skip("simulates six tables: run it with -exhaustive")

@@ -46,7 +46,7 @@ func Main(args []string) int {
 // endsWithin is how long a command may take to end after the first interrupt.
 const endsWithin = 1800 * time.Millisecond
 
-// app is what the verbs share.
+// app holds the values that all verbs share.
 type app struct {
 	args     []string // without the program's name
 	out, err io.Writer

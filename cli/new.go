@@ -142,7 +142,7 @@ func (s *scaffold) algorithmFiles(dir string) []file {
 	}
 }
 
-// windowFlag asks for symmetric memory.
+// windowFlag adds the flag --window, which selects symmetric memory.
 func windowFlag(f *pflag.FlagSet, to *bool) {
 	f.BoolVar(to, "window", false, "create a kernel that uses symmetric memory and signals, instead of messages")
 }
@@ -177,8 +177,8 @@ func newScaffold(name string) (*scaffold, error) {
 	return &scaffold{Name: name, Title: t, Func: strings.ToLower(t[:1]) + t[1:]}, nil
 }
 
-// special reports whether the go command would leave NAME.go out of a plain build. It asks for a
-// system that does not exist, which no suffix can match.
+// special reports whether the go command would leave NAME.go out of a plain build. It matches the
+// name against a system that does not exist, so that no suffix matches.
 func special(name string) bool {
 	if strings.HasSuffix(name, "_test") {
 		return true

@@ -76,7 +76,7 @@ func checkProv(t *testing.T, h *Hasher, e *Expectation, rank int) {
 	}
 }
 
-// Rank r's block s is what rank s had for it: element by element, worked by hand.
+// Block s of rank r is block r of rank s. The expected elements are computed by hand.
 func TestAllToAll(t *testing.T) {
 	c := Call{World: 3, Elems: 6, Type: dtype.F32}
 	e, err := AllToAll.Expect(NewHasher(1, true), c)

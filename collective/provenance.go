@@ -2,7 +2,7 @@ package collective
 
 import "math"
 
-// Kind is what is known about the contents of an element.
+// Kind classifies the contents of an element: never written, a contribution, and so on.
 type Kind uint8
 
 // The kinds. The zero Kind is never-written memory, so that a zero Run is safe.

@@ -327,8 +327,8 @@ func ExampleHasher_Merge() {
 	// [{0 0 1} {1 0 1}]
 }
 
-// A union along an axis is that of all elements of the axis, and a matrix that is turned twice is
-// what it was.
+// A union along an axis is the union of all elements of the axis, and a matrix transposed twice is
+// unchanged.
 func TestMergeAxisAndTranspose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := NewHasher(1, true)

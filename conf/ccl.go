@@ -93,7 +93,7 @@ func (l library) clone() library {
 	return l
 }
 
-// clone also copies the values behind pointers.
+// clone also copies the values that pointers point to.
 func (a *Algorithm) clone() *Algorithm {
 	to := *a
 	v := reflect.ValueOf(&to).Elem()

@@ -10,7 +10,7 @@ import (
 	"kernbench/unit"
 )
 
-// kind is what a key's value looks like in YAML.
+// kind is the YAML form of a key's value.
 type kind uint8
 
 const (

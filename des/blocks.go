@@ -118,7 +118,8 @@ func (q *blocks) count(s uint32, most int) int {
 	return n
 }
 
-// gather moves the n events of a slot, as they were added, to where there may be room.
+// gather moves the n events of a slot, in the order of their addition, to one slice: to, if it is
+// long enough.
 func (q *blocks) gather(to []Event, s uint32, n int) []Event {
 	if cap(to) < n {
 		to = make([]Event, 2*n)

@@ -37,8 +37,8 @@ func (q *slots) put(e *Event) {
 	q.add(r, k, e)
 }
 
-// advance takes the next slot of the wheel that has events, and moves edge behind it. It returns 0
-// if there is none.
+// advance takes the next slot of the wheel that has events, and moves edge past it. It returns 0 if
+// there is none.
 func (q *slots) advance() uint32 {
 	const never = ^uint64(0)
 	for {

@@ -349,7 +349,7 @@ func TestWindowsOfAlgorithmsThatFail(t *testing.T) {
 			}
 		})
 	}
-	c := open(t, "cube.hbm.capacity_per_pe=1024") // room for the shard and the meeting place, not for the window
+	c := open(t, "cube.hbm.capacity_per_pe=1024") // space for the shard and the barrier words, not for the window
 	x := must(c.Zeros(1, 8*128, dtype.F32, columns))(t)
 	_, err := c.Perform(context.Background(), installed(t, c, "device_test_window", 8), tl.Sum, []*device.Tensor{x})
 	if !errors.Is(err, mem.ErrFull) {

@@ -24,9 +24,9 @@ type windowList struct {
 
 // NewWindow makes symmetric memory for a team: bytes at the same offset of each member's HBM slice.
 // They are divided into buffers in their order, by mem.NewLayout. 0 bytes means as many as the
-// buffers need. A new window is all zero, except for staging memory. If a member has no room, none
-// gets the window. No two windows have one name at the same time. The error lists all mistakes of
-// the declaration.
+// buffers need. A new window is all zero, except for staging memory. If the memory of one member is
+// too small, no member gets the window. No two windows have one name at the same time. The error
+// lists all mistakes of the declaration.
 func (c *Context) NewWindow(name string, t *mem.Team, bytes int64, buffers ...mem.Buffer) (*mem.Window, error) {
 	l, err := mem.NewLayout(bytes, buffers)
 	return c.newWindow(name, t, l, err)

@@ -255,7 +255,7 @@ func TestNoPointers(t *testing.T) {
 	}
 }
 
-// A cycle of receives is no matter of who sends first where all have sent.
+// If all ranks of a cycle of receives have sent, the order of sends is not the cause.
 func TestCycleThatHasSent(t *testing.T) {
 	ring := func(from, to int, sent uint32) fault.RingEnd {
 		return fault.RingEnd{Rank: from, Peer: to, Dir: "E", Sending: true, Mine: sent}

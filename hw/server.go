@@ -17,7 +17,7 @@ type Unit interface {
 	// not for this unit.
 	Takes(in *tl.Instr) (d unit.Time, ok bool)
 
-	// Kind is what the trace calls its work.
+	// Kind is the name of its work in the trace.
 	Kind() trace.Kind
 }
 

@@ -20,8 +20,9 @@ const None = "none"
 // Config describes runs of one kernel on a few ranks. Zero fields take the values named
 // next to them.
 type Config struct {
-	// Collective is what the kernel performs, by name in package collective. Run judges values
-	// and provenance by it, and needs it. With None it compares the outputs of all schedules.
+	// Collective is the name of the collective that the kernel performs, as in package collective.
+	// Run judges values and provenance by it, and needs it. With None it compares the outputs of
+	// all schedules.
 	Collective string
 	Idempotent bool // contributions may count more than once, as max and min permit: no
 
@@ -48,9 +49,9 @@ type Config struct {
 
 	// Layout divides a window over all ranks, Args.Window(0): zeros to begin with.
 	Layout *mem.Layout
-	// OutElems requests a separate result, of so many elements on each rank: Args.Out. Outputs are
-	// these then. Nil: where Apart says so, or the result of Collective is longer than the
-	// contribution.
+	// OutElems requests a separate result, Args.Out, with this number of elements on each rank.
+	// Outputs then holds these results. Nil: a separate result only if Apart is set, or if the
+	// result of Collective is longer than the contribution.
 	OutElems []int
 	Apart    bool // the result of Collective lies apart from the contribution: no
 

@@ -15,7 +15,7 @@ import (
 type Outcome struct {
 	Outputs [][]float64       // each rank's shard, or its result apart
 	In, Out [][]byte          // each rank's shard before, and Outputs as they lie in memory
-	Prov    []collective.Prov // who contributed to it
+	Prov    []collective.Prov // the contributors to Outputs
 	Hasher  *collective.Hasher
 	Result  launch.Result
 	Window  *mem.Window // of Config.Layout, with the control words as the run left them

@@ -36,8 +36,8 @@ func observeRaces(k tl.Kernel, cfg Config) (*Outcome, *race.Report, error) {
 	}
 }
 
-// memory is the layout of memory in a run of the mock executor. The judge asks for names while
-// kernels run.
+// memory is the layout of memory in a run of the mock executor. The judge of races requests names
+// while kernels run.
 type memory struct {
 	mu   sync.Mutex
 	args tl.Args

@@ -262,7 +262,7 @@ func TestSpoiledLocksAreFound(t *testing.T) {
 }
 
 // Outputs of a kernel that performs no collective are compared over schedules, unless the judge of
-// races says that they may differ.
+// races reports that they may differ.
 func TestNoneComparesSchedules(t *testing.T) {
 	ticket := func(c *tl.Context, a tl.Args) {
 		p := c.FetchAdd(c.Signals(a.Window(0), "box.word"), 0, 1)

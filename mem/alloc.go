@@ -102,7 +102,7 @@ func (a *Allocator) find(off int64) (int, bool) {
 	return slices.BinarySearchFunc(a.used, off, func(r run, o int64) int { return cmp.Compare(r.off, o) })
 }
 
-// full returns the error of an allocation for which there is no room.
+// full returns the error of an allocation that does not fit.
 func (a *Allocator) full(n int64) error {
 	total, longest := a.capacity-a.top, a.capacity-a.top
 	for _, r := range a.free {

@@ -29,7 +29,7 @@ type extent struct {
 	copies *[]Addr // nil: there are none
 }
 
-// Reserve makes room for so many more extents.
+// Reserve grows the map's capacity by n extents.
 func (m *Map) Reserve(n int) { m.extents = slices.Grow(m.extents, n) }
 
 // Insert adds an extent. Extents must not overlap.

@@ -2,10 +2,10 @@ package mem
 
 import "fmt"
 
-// AllocSymmetric reserves n bytes at the lowest offset at which all allocators have them free,
-// in all of them or in none. All allocators must be different, and allocate multiples of the
-// same number of bytes. If there is no room, the error wraps ErrFull and has the index of the first
-// allocator that has none.
+// AllocSymmetric reserves n bytes at the lowest offset at which all allocators have them free, in
+// all of them or in none. All allocators must be different, and allocate multiples of the same
+// number of bytes. If there is no such offset, the error wraps ErrFull and has the index of the
+// first allocator without space.
 func AllocSymmetric(as []*Allocator, n int64) (int64, error) {
 	if len(as) == 0 || n <= 0 {
 		return 0, fmt.Errorf("allocation of %d bytes in each of %d memories: both must be positive", n, len(as))
@@ -31,7 +31,7 @@ func AllocSymmetric(as []*Allocator, n int64) (int64, error) {
 // NoCommonRun is a symmetric allocation for which there is no offset. It wraps ErrFull.
 type NoCommonRun struct {
 	Index int   // of the allocator that ended the search
-	From  int64 // below this offset another one has no room
+	From  int64 // below this offset another allocator has no space
 	err   error
 }
 

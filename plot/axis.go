@@ -104,7 +104,7 @@ func (a *Axis) widen(least, most float64) (from, to float64) {
 			from, to = niceDown(from*0.99), niceUp(to*1.01)
 		}
 	case Log2:
-		pad := math.Exp2(max(0.11, 0.015*math.Log2(most/least))) // room for the markers at both ends
+		pad := math.Exp2(max(0.11, 0.015*math.Log2(most/least))) // space for the markers at both ends
 		from, to = least/pad, most*pad
 		if most < 2*least { // with a power of two at least
 			from, to = math.Exp2(math.Floor(math.Log2(least))), math.Exp2(math.Ceil(math.Log2(most)))
@@ -131,8 +131,8 @@ func linearStep(least, most float64) float64 {
 	return niceUp(d / 5)
 }
 
-// ticks returns values of an axis between its ends for which there is room, each with its label.
-// need returns the length that a label takes along the axis.
+// ticks returns values between the ends of an axis, each with its label, at distances that leave
+// space for the labels. need returns the length that a label takes along the axis.
 func (s *span) ticks(need func(label string) float64) []float64 {
 	a := s.axis
 	long := math.Abs(s.end - s.at)

@@ -283,7 +283,7 @@ func lab(c scene.Color, m [9]float64) [3]float64 {
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// TestTicks: ticks lie on their axis, in order, with room for labels, and there are two at least.
+// TestTicks: ticks lie on their axis, in order, with space for labels, and there are at least two.
 func TestTicks(t *testing.T) {
 	for _, scale := range []Scale{Linear, Log2, Log10} {
 		for _, from := range []float64{1e-6, 0.3, 1, 7, 1000, 1 << 20} {

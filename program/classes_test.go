@@ -291,7 +291,7 @@ func TestOneClass(t *testing.T) {
 
 // TestTree: records branch off records that branched off others, and ranks return to earlier ones.
 func TestTree(t *testing.T) {
-	// Each word is what a rank does, a letter an operation.
+	// Each word is the program of a rank; each letter is an operation.
 	words := []string{"abcde", "abxde", "abxdf", "abcde", "abxyf", "ab", "abx", "", "abcde", "abcdeg", "abxdf", "ab",
 		"b", "abxyf", "abcd", "b", ""}
 	l := ring(len(words), func(c *tl.Context, a tl.Args) {

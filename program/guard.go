@@ -87,7 +87,7 @@ func (g *guard) stop(err error) {
 	tl.Drive(g.tl).Abandon()
 }
 
-// fillReceive sets the results of a receive to the port, shape and type that it asks for.
+// fillReceive sets the results of a receive to its requested port, shape and type.
 func fillReceive(in *tl.Instr) {
 	in.GotPort, in.GotShape, in.GotType, in.GotN = in.Port, in.Shape, in.Type, in.N
 }

@@ -47,7 +47,7 @@ func shardOf(rank int) mem.Addr { return mem.At(mem.HBM, int(peOf(rank)), int64(
 
 func virtual(rank int) mem.Addr { return mem.At(mem.Virtual, 0, int64(rank)<<12) }
 
-// own is what replay allows: the memory of the PE alone.
+// own is the memory that replay allows: that of the PE alone.
 const own = unit.Bytes(4 << 20)
 
 // record records a launch whose kernels do not fail.

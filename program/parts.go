@@ -20,7 +20,7 @@ type Parts struct {
 	idle []*part
 	ops  []Op
 
-	// Traffic is what the ranks whose kernels have ended did.
+	// Traffic is the traffic of the ranks whose kernels have ended.
 	Traffic []tl.Traffic
 }
 
@@ -113,7 +113,7 @@ func (p *Parts) start(rank int) *part {
 		k.group = &p.l.Groups[g]
 		break
 	}
-	seat(&k.setup, p.l, k.group, rank)
+	placeBlock(&k.setup, p.l, k.group, rank)
 	k.slice, k.stopped, k.ended = mem.At(mem.HBM, k.setup.PE, 0), nil, false
 	return k
 }

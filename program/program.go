@@ -9,7 +9,8 @@ import (
 	"kernbench/tl/launch"
 )
 
-// Program is what the ranks of one launch do. Ranks that do the same share a Record.
+// Program holds the operations of the ranks of one launch. Ranks with the same operations share a
+// Record.
 type Program struct {
 	Records []Record
 	Blocks  []Block // of all ranks, those of one rank side by side
@@ -22,7 +23,7 @@ type Program struct {
 	Sends [][]Sends // of a long program, by rank and ring
 }
 
-// Sends is what a rank sends into one of its rings.
+// Sends summarises the payloads that a rank sends into one of its rings.
 type Sends struct {
 	Payloads int64
 	Longest  int64 // bytes
@@ -52,7 +53,7 @@ type Record struct {
 	Offs []int32    // elements
 }
 
-// End is the code of the operation behind the last one of a block.
+// End is the code of the operation after the last one of a block.
 const End tl.Op = 1<<8 - 1
 
 // Op is one operation: an instruction of tl without its addresses. Tensors are numbered as the

@@ -35,7 +35,8 @@ const DefaultBudget = 64 << 20
 // ErrBudget is returned if the records of a launch take more memory than their budget.
 var ErrBudget = errors.New("the program takes more memory than it may")
 
-// Refusal is why a kernel cannot be recorded: it asks, or does what Options exclude.
+// Refusal is the reason why a kernel cannot be recorded: it asks, or it does something that Options
+// exclude.
 type Refusal struct {
 	Place  fault.Place
 	Reason string
@@ -88,12 +89,12 @@ func RecordLaunch(ctx context.Context, l *launch.Launch, o Options) (*Program, e
 	return r.program(), nil
 }
 
-// differFrom is how many ranks, all different, are recorded before it is asked whether the rest
-// will find room.
+// differFrom is the number of ranks, all different, that are recorded before allDiffer estimates
+// whether the other ranks fit in the budget.
 const differFrom = 8
 
-// allDiffer reports whether no two ranks have done the same so far, and will not find room in the
-// budget if that goes on.
+// allDiffer reports whether all ranks recorded so far differ and, if the others differ too, the
+// budget is too small.
 func (r *recorder) allDiffer() bool {
 	n := len(r.records)
 	return n >= differFrom && n == len(r.blocks) && (int64(r.opts.Budget)-r.left)/int64(n)*int64(r.l.NumBlocks()) > int64(r.opts.Budget)
@@ -179,7 +180,7 @@ func newRecorder(ctx context.Context, l *launch.Launch, o Options) *recorder {
 	return r
 }
 
-// setupOf is what the kernels of a launch are recorded with, but for their ranks and their Core.
+// setupOf returns the setup to record kernels of a launch, without their ranks and their Core.
 func setupOf(l *launch.Launch, g *guard) tl.Setup {
 	return tl.Setup{
 		Ring: &l.Ring, Addrs: l.Addrs, Scratch: l.Scratch, Watch: l.Watch, RecordLines: g.opts.Lines, Trial: true,
@@ -192,13 +193,13 @@ func setupOf(l *launch.Launch, g *guard) tl.Setup {
 	}
 }
 
-// seat gives a setup the place of block i of a group.
-func seat(s *tl.Setup, l *launch.Launch, g *launch.Group, i int) {
+// placeBlock sets a setup's rank, PE and wiring to those of block i of a group.
+func placeBlock(s *tl.Setup, l *launch.Launch, g *launch.Group, i int) {
 	b := g.Setup(i, l.Scratch)
 	s.Rank, s.Block, s.World, s.PE, s.PEsPerCube, s.Wiring, s.Scratch = b.Rank, b.Block, b.World, b.PE, b.PEsPerCube, b.Wiring, b.Scratch
 }
 
-// program is what has been recorded.
+// program returns the program recorded so far.
 func (r *recorder) program() *Program {
 	return &Program{Records: r.records, Blocks: r.blocks, Forms: r.forms, More: r.more, Long: r.long, Sends: r.sends}
 }
@@ -208,7 +209,7 @@ func (r *recorder) rank(g *launch.Group, i int) error {
 	if err := r.cancelled(); err != nil {
 		return err
 	}
-	seat(&r.setup, r.l, g, i)
+	placeBlock(&r.setup, r.l, g, i)
 	if r.tl == nil {
 		r.tl = tl.NewContext(r.setup)
 	} else {

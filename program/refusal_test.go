@@ -38,8 +38,8 @@ func signal(c *tl.Context, a tl.Args) tl.Signal { return c.Signals(a.Window(0), 
 
 func data(c *tl.Context, a tl.Args) tl.Sym { return c.Data(a.Window(0), "data") }
 
-// TestRefusals: a kernel that asks, or does what the options exclude, is refused with its line, on
-// whichever rank it does so.
+// TestRefusals: a kernel that asks, or does something that the options exclude, is refused. The
+// error names the line, on any rank.
 func TestRefusals(t *testing.T) {
 	for name, tt := range map[string]struct {
 		want  string

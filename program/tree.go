@@ -105,7 +105,7 @@ func (r *recorder) size(k *Record) int64 {
 	return int64(len(k.Ops))*int64(unsafe.Sizeof(Op{})) + 8*int64(len(k.Base)) + 4*int64(len(k.Offs)) + 16*int64(len(k.Lines))
 }
 
-// sends is what is sent into each of so many rings.
+// sends returns the payloads that the record sends into each ring.
 func (k *Record) sends(rings int, forms []Form) []Sends {
 	all := make([]Sends, rings)
 	for i := range k.Ops {

@@ -21,8 +21,8 @@ type Serial struct {
 	num, den uint64
 }
 
-// Serial returns the time per byte of r. It panics unless r is positive. A link without a rate is a
-// mistake of the caller, who knows the name of the key that was wrong.
+// Serial returns the time per byte of r. It panics unless r is positive. The caller must report a
+// link without a rate, because it knows the name of the wrong key.
 func (r Rate) Serial() Serial {
 	r.check("Serial")
 	g := gcd(uint64(Second), uint64(r))

@@ -104,7 +104,7 @@ func BenchmarkSerialTime(b *testing.B) {
 	}
 }
 
-// What is asked once is what is asked often.
+// Repeated calls return the same result.
 func TestRateTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := Rate(rapid.Int64Range(1, math.MaxInt64).Draw(t, "rate"))

@@ -76,10 +76,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, listen string) error
 // Close stops the run that is in progress, and waits until it has ended.
 func (s *Server) Close() { s.jobs.close() }
 
-// policy is what pages may load: the server's own modules.
+// policy lists what pages may load: the server's own modules.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Handler returns what answers requests.
+// Handler returns the handler of all requests.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { s.file(w, "viewer.html") })

@@ -50,7 +50,7 @@ type Bound struct {
 // Witness explains a limit. The kind decides which fields are set.
 type Witness struct {
 	Bytes int64     `json:"bytes,omitempty"`      // that must pass
-	Delay unit.Time `json:"delay_ps,omitempty"`   // of the limit: before the first byte passes and behind the last
+	Delay unit.Time `json:"delay_ps,omitempty"`   // of the limit: before the first byte passes and after the last
 	Pairs int64     `json:"pairs,omitempty"`      // compute, vector: of elements, to be combined
 	Rate  unit.Rate `json:"per_second,omitempty"` // of what they must pass, together; compute, vector: pairs
 

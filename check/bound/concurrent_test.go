@@ -23,9 +23,8 @@ func toAll(t interface{ Fatal(...any) }, g *graph) *demand {
 	return d
 }
 
-// concurrent returns the largest concurrent flow as a linear program, solved: how many seconds
-// everything takes at least. For each arc and each place that has something there is what that
-// place sends over that arc:
+// concurrent solves the largest concurrent flow as a linear program and returns the least time in
+// seconds. The variables are the bytes that each place with data sends over each arc:
 //
 //	least T: what enters a place and does not leave it is what it should have,
 //	         and what passes an arc is at most its rate times T.

@@ -68,7 +68,7 @@ func (g *graph) pieces(label []int32) []cut {
 	return all
 }
 
-// prefixes returns the cuts between all nodes up to a place and those behind it.
+// prefixes returns the cuts between all nodes up to a place and those after it.
 func (g *graph) prefixes(place []int32) []cut {
 	count := int(slices.Max(place)) + 1
 	out, in, ranks := make([]int64, count+1), make([]int64, count+1), make([]int, count+1)

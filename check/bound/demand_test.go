@@ -77,8 +77,8 @@ func calls(yield func(*collective.Collective, collective.Call) bool) {
 	}
 }
 
-// What a demand says of any set of ranks is what the meaning of the collective says, for every
-// collective that there is.
+// For any set of ranks, a demand equals the one that follows from the definition of the collective.
+// The test covers all collectives.
 func TestDemandsFollowTheMeaning(t *testing.T) {
 	for co, c := range calls {
 		name := fmt.Sprintf("%s/%d ranks/%d elements/root %d/counts %v", co.Name, c.World, c.Elems, c.Root, c.Counts != nil)

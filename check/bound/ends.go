@@ -9,7 +9,7 @@ import (
 )
 
 // The bytes that a cut must carry cannot use its links all the time. Each byte comes from a memory
-// before its link, and goes to a memory behind it. So a link carries nothing before the shortest
+// before its link, and goes to a memory after it. So a link carries nothing before the shortest
 // delay from a memory that has such bytes. It carries nothing after the end less the shortest delay
 // to a memory that needs them. With L the sum of both and of the link's own delay, links of rate r
 // carry in a time T

@@ -23,9 +23,9 @@ func TestTree(t *testing.T) {
 		{"one rank", 1, 1, 5, 0, []TreeStep{{0, 1}}},
 		{"doubling", 8, 10, 10, 30, []TreeStep{{0, 1}, {10, 2}, {20, 4}, {30, 8}}},
 		{"not a power", 9, 10, 10, 40, []TreeStep{{0, 1}, {10, 2}, {20, 4}, {30, 8}, {40, 9}}},
-		// Who has it at 0 sends so that it is there at 10, 14, 18, 22; who has it at 10, at 20.
+		// The rank with the data at 0 delivers it at 10, 14, 18 and 22; the next one at 20.
 		{"several in a hop", 6, 4, 10, 22, []TreeStep{{0, 1}, {10, 2}, {20, 5}, {22, 6}}},
-		// One sends to the next: 3, 6, 9, 12; again only at 13.
+		// Each rank sends to the next: arrivals at 3, 6, 9, 12. The first one's next arrives at 13.
 		{"a hop in a gap", 5, 10, 3, 12, []TreeStep{{0, 1}, {10, 4}, {12, 5}}},
 		{"all at once", 100, 0, 7, 7, []TreeStep{{0, 1}, {7, 100}}},
 		{"for nothing", 100, 5, 0, 0, []TreeStep{{0, 1}, {0, 100}}},
@@ -68,7 +68,8 @@ func TestTreeFollowsTheRecurrence(t *testing.T) {
 	})
 }
 
-// No more is said than what the meaning of a collective asks of one rank, and the larger of both.
+// The spread is not more than the definition of a collective requires of one rank, and it is the
+// larger of both directions.
 func TestSpread(t *testing.T) {
 	for co, c := range calls {
 		d, err := newDemand(co, c)

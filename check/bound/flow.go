@@ -11,7 +11,7 @@ type network struct {
 	g            *graph
 	source, sink int32
 	arcs         []arc
-	first        []int32 // of the arcs of each node, and behind the last; arcs of a node lie together
+	first        []int32 // index of the first arc of each node, and the number of arcs; arcs of a node are contiguous
 	ofEdge       []int32 // arc by edge
 	in, out      []int32 // arcs from the source and to the sink, by rank
 

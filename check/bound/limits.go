@@ -64,7 +64,7 @@ func (s *Solver) cut(d *demand, size int64) Bound {
 	for i := range cuts {
 		c := &cuts[i]
 		if len(d.flows) > 0 && (c.ranks == 1 || c.ranks == d.world-1) {
-			continue // as node says
+			continue // the limit of the kind node covers it
 		}
 		all = append(all, crossed{bytes: s.crossing(d, c) * size, rate: c.capacity, at: i})
 	}

@@ -59,9 +59,9 @@ func (s slopes) beyond(bytes, recv float64) (sum float64) {
 // pipeline: an algorithm that sends a vector along a chain, in pieces of any size. With the largest
 // piece of c bytes, of M, there are M/c or more of them, and
 //
-//   - before that piece other ones leave the first rank, behind it other ones enter the last, and
-//     it itself passes every hop: delays + c · slopes + (M-c) · a slope at the ends;
-//   - ranks in the middle take a turn with each of the others, before it or behind it:
+//   - other pieces leave the first rank before that piece and enter the last rank after it, and the
+//     piece itself passes every hop: delays + c · slopes + (M-c) · a slope at the ends;
+//   - ranks in the middle take a turn with each of the other pieces, before or after it:
 //     delays + c · slopes in the middle + (M/c-1) · turn;
 //   - all bytes pass the slowest hop: delays + M · slope.
 //

@@ -24,7 +24,7 @@ type Transfer struct {
 // they ask, fail, or move between more pairs than fit into a budget of memory.
 func Transfers(ctx context.Context, m *machine.Machine, l *launch.Launch, budget unit.Bytes) ([]Transfer, error) {
 	t := tally{machine: m, l: l, bytes: map[[2]machine.NodeID]int64{}, most: int(budget / unit.Bytes(unsafe.Sizeof(Transfer{})))}
-	err := program.Each(ctx, l, program.Options{PEName: m.PEName}, t.instruction)
+	err := program.Visit(ctx, l, program.Options{PEName: m.PEName}, t.instruction)
 	if err == nil {
 		err = t.flush()
 	}

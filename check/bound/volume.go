@@ -66,8 +66,8 @@ func (s *Solver) volume(d *demand, size int64) Bound {
 // members send, and copies the result to them, does the work of 2(g-1) messages. For that g
 // messages leave and g enter, at the rate of the switch. A load alone does the work of g-1: g
 // messages leave, one enters. A store alone is the reverse. Both take more than half of the first.
-// The member that asks is one of the g. More members take less for each message that they stand
-// for.
+// The member that sends the request is one of the g. More members take less for each message that
+// they stand for.
 func (s *Solver) withSwitches(bytes int64, parts int) int64 {
 	share := 0.0 // of a link's rate, the most of any switch
 	for _, l := range s.levels {

@@ -63,8 +63,8 @@ func sumOf(worldSize, elems int, typ dtype.Type) collective.Call {
 func rankPlusOne(rank, _ int) float64 { return float64(rank + 1) }
 
 // An all-reduce over 256 ranks with inputs 1 ... 256 that lost the 13 largest of them is 9.9 %
-// short. That is within a tolerance of 10 %, and within the rounding that f16 may need. It must
-// fail nevertheless, and say who is missing.
+// short. That is within a tolerance of 10 %, and within the rounding that f16 may need. The check
+// must fail nevertheless and list the missing ranks.
 func TestThirteenLargestOfTwoHundredFiftySixMissing(t *testing.T) {
 	w := newWorld(collective.AllReduce, sumOf(256, 8, dtype.F16), true, rankPlusOne)
 	var kept []int

@@ -81,7 +81,7 @@ func TestWhoPosts(t *testing.T) {
 				typ, block = hccl.AIV, slow-cores.AIC
 			}
 			r := newRig(t, "sim")
-			waited := map[string]unit.Time{} // of those who are not slow
+			waited := map[string]unit.Time{} // of the cores that are not slow
 			y, err := r.reduced(cores, func(k *hccl.Kernel, at int) {
 				h := opened(k, tt.config, at)
 				dally := k.CoreType() == typ && k.BlockIdx() == block

@@ -123,7 +123,7 @@ func (f *form) extent(world int) (send, recv int) {
 	return reach(f.sendCounts, f.sendAt), reach(f.recvCounts, f.recvAt)
 }
 
-// untouched is what lies in result buffers that nothing has written: no input or sum.
+// untouched is the initial value of result buffers. No input and no sum has this value.
 const untouched = 111
 
 // input returns what a rank sends: small enough that sums of a few are exact in every type.

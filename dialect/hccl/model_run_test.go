@@ -234,7 +234,7 @@ func (s step) prepare(k *hccl.Kernel, h *hccl.Hccl, p *program) hccl.Handle {
 		}
 		s.op = hccl.OpAlltoAllV
 	}
-	stride := count * uint64(repeat) // room for all turns
+	stride := count * uint64(repeat) // space for all turns
 	switch s.op {
 	case hccl.OpAllGather:
 		return h.AllGather(release, send, recv, count, typ, stride, repeat)

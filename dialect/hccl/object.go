@@ -237,7 +237,7 @@ type repeated struct {
 	rule        Rule
 	call, found string
 	times       int
-	at          int // among the diagnostics, -1 where there was no room for it
+	at          int // index among the diagnostics, -1 if the list was full
 }
 
 // again reports whether the same call was refused so often that it is in a loop.

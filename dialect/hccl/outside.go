@@ -54,7 +54,7 @@ func (s *session) regionOf(a mem.Addr) (region, bool) {
 }
 
 // inPart returns the part of a window's copy that contains an address. Control words, and memory
-// between parts, have no room for data.
+// between parts, cannot hold data.
 func (r region) inPart(a mem.Addr) region {
 	off := int64(a - r.from)
 	for i := range r.window.Layout.Parts {

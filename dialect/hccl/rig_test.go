@@ -25,7 +25,7 @@ type rig struct {
 	executor string // "" for one that is not among executors
 }
 
-// tester is what a rig needs of a test or of a property.
+// tester holds the methods of a test or a property that a rig uses.
 type tester interface {
 	rapid.TB
 	Cleanup(f func())

@@ -123,7 +123,7 @@ func TestLongWrites(t *testing.T) {
 	})
 }
 
-// Only those who have something to send write: the others' next handle is another one.
+// Only ranks with data to send write, so the next handle of the other ranks is another one.
 func TestBatchWriteOfOneRank(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rig) {
 		pes := first(3)

@@ -7,8 +7,8 @@ import (
 	"kernbench/tl"
 )
 
-// lastTwo keeps a message beyond the next receive: it computes with the first before it
-// takes the second. Converting to the same type copies, and keeps who contributed.
+// lastTwo keeps a message beyond the next receive: it computes with the first before it takes the
+// second. Converting to the same type copies the data and keeps its contributors.
 func lastTwo(c *tl.Context, a tl.Args) {
 	mine := a.Shard(c.Rank())
 	own := c.Load(mine)

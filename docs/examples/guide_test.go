@@ -166,8 +166,7 @@ func TestGoBlocksAreCompiled(t *testing.T) {
 	}
 }
 
-// TestErrorBlocks: the block "error NAME" is what the mistake of that name gives on the
-// mock executor.
+// TestErrorBlocks: the block "error NAME" equals the error of that mistake on the mock executor.
 func TestErrorBlocks(t *testing.T) {
 	seen := map[string]bool{}
 	for _, b := range pageBlocks(t) {

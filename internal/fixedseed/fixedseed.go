@@ -1,6 +1,6 @@
-// Package fixedseed makes random tests (rapid.Check) begin at the same seed each time, so that
-// the tests of a commit pass always or never. A test package that imports it has that;
-// RAPID_SEED or -rapid.seed asks for another seed, and 0 for a new one each time: .ci/run random.
+// Package fixedseed makes random tests (rapid.Check) begin at the same seed each time, so that the
+// tests of a commit pass always or never. A test package that imports it gets this seed. RAPID_SEED
+// or -rapid.seed sets another seed, and 0 means a new one each time: .ci/run random.
 //
 // It may import rapid only. Only tests import it.
 package fixedseed

@@ -1,8 +1,7 @@
 //go:build amd64 || arm64
 
-// Package prefetch asks the processor to load memory into the cache before it is needed,
-// without waiting. Go offers no such instruction. On processors without it the functions do
-// nothing.
+// Package prefetch makes the processor load memory into the cache before it is needed, without
+// waiting. Go offers no such instruction. On processors without it the functions do nothing.
 //
 // It may import the standard library only. Start at Line.
 package prefetch

@@ -41,7 +41,7 @@ type Rig struct {
 	log    *oplog.Log     // nil: no values are kept
 }
 
-// TB is what Open needs of a test or of a property.
+// TB holds the methods of a test or a property that Open uses.
 type TB interface {
 	Helper()
 	Errorf(format string, args ...any)

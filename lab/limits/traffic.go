@@ -11,7 +11,7 @@ import (
 	"kernbench/unit"
 )
 
-// trafficBudget is what the list of an algorithm's transfers may take.
+// trafficBudget is the memory that the list of an algorithm's transfers may take.
 const trafficBudget = 256 * unit.MiB
 
 // Transfers returns what an algorithm moves in a call, with results in place or in memory of their

@@ -236,8 +236,8 @@ func TestNumericsRefuses(t *testing.T) {
 	}
 }
 
-// Data that are too large are not examined, and a note says so. An interruption keeps the finished
-// rows.
+// Data that are too large are not examined, and a note reports this. An interruption keeps the
+// finished rows.
 func TestNumericsThatDoNotEnd(t *testing.T) {
 	s := rounding("all_reduce", 4)
 	s.Memory = 128 * unit.KiB

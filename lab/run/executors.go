@@ -16,7 +16,7 @@ func ExecutorOf(name string) (*exec.Row, error) {
 	return exec.Lookup(name)
 }
 
-// findExecutor finds the executor, and checks that it can do what the spec asks of it.
+// findExecutor finds the executor and checks that it supports the spec.
 func (x *Job) findExecutor() error {
 	s := &x.Spec
 	row, err := ExecutorOf(s.Executor)
@@ -45,7 +45,7 @@ func (x *Job) findExecutor() error {
 	return nil
 }
 
-// supported reports what the spec asks of its executor that this one cannot do.
+// supported returns an error that names what the spec needs and the executor does not support.
 func (x *Job) supported() error {
 	for _, q := range []struct {
 		what  string

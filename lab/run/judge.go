@@ -31,7 +31,7 @@ func (out *Execution) expect(p Pass) func(*device.Call, *device.CallGroup, func(
 	}
 }
 
-// judge looks at the memory that a collective left behind.
+// judge checks the memory after a collective.
 func (out *Execution) judge(x *Job, p Pass, data *oplog.Log, c *device.Call) error {
 	j := Judgement{call: c}
 	if data != nil {

@@ -25,7 +25,7 @@ type Job struct {
 	order    mem.Ordering      // what the machine promises about the order of one-sided operations
 	program  *bench.Program    // that runs
 	given    *device.Given     // a program of instructions in the place of an algorithm, or nil
-	input    *bench.Input      // what ranks contribute; nil: as the program says
+	input    *bench.Input      // what ranks contribute; nil: the input of the program
 	tuning   *algorithm.Tuning // that auto chooses by, or nil
 	world    int               // ranks if Spec.Ranks is 0; 0: as configured
 	pes      []int32           // that take part; nil: the first of the machine

@@ -55,7 +55,7 @@ func (m MadeBy) metadata() map[string]string {
 	return all
 }
 
-// about returns what the trace of a run says about itself.
+// about returns the metadata of a run's trace.
 func (x *Job) about() map[string]string {
 	all := x.madeBy().metadata()
 	all["machine"] = x.Machine.Describe()

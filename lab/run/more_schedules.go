@@ -26,7 +26,7 @@ type more struct {
 const mostMore = 200_000
 
 // judgeMore judges random schedules until one has hazards or ends in a fault. The report of that
-// one then stands for the run. The error is what kept it from its end.
+// schedule is then the report of the run. The error reports why a schedule could not be judged.
 func (x *Job) judgeMore(ctx context.Context, out *Execution) error {
 	for k := range uint64(x.moreSchedules(out)) {
 		other, err := x.judged(ctx, Pass{Quiet: true, schedule: k + 1})
@@ -60,7 +60,8 @@ func (x *Job) moreSchedules(out *Execution) int {
 
 // tryAnswers runs a program whose outcome depends on nothing but atomics with other answers of
 // these. If kernels issue the same then, they do not act on the answers. The program is judged once
-// more with that knowledge, and that report counts. The error is what kept it from its end.
+// more with that knowledge, and that report counts. The error reports why the program could not be
+// judged.
 func (x *Job) tryAnswers(ctx context.Context, out *Execution) error {
 	rep := out.races
 	if !rep.OnlyAtomics || rep.Unsettled || rep.Again || x.Edits != nil {

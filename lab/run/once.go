@@ -40,7 +40,7 @@ func IsInternal(err error) bool {
 	return ok
 }
 
-// Execution holds what one execution of a spec left behind.
+// Execution holds the results of one execution of a spec.
 type Execution struct {
 	Plan     *device.Plan // installed last, or nil
 	call     *device.Call // the first collective, ended or not, or nil
@@ -69,7 +69,7 @@ type Pass struct {
 	Trees    bool   // keep the tree of additions of every element
 	schedule uint64 // random schedule; 0: the executor's own
 
-	// Inspect looks at what a collective left behind; may be nil.
+	// Inspect is called with the results of a collective; may be nil.
 	Inspect func(data *oplog.Log, c *device.Call) error
 }
 

@@ -97,7 +97,8 @@ func OfProgram(ctx context.Context, s Spec, f *ProgramFile) (*Result, error) {
 }
 
 // Record records what the ranks of a spec's algorithm do. The error is a mistake in the spec, a
-// fault of a kernel, or why the kernel is no program. It asks, or does what a file cannot express.
+// fault of a kernel, or the reason why the kernel cannot be recorded. Such a kernel asks, or does
+// something that a file cannot express.
 func Record(ctx context.Context, s Spec) (*ProgramFile, error) {
 	x, err := Load(s)
 	if err != nil {
@@ -115,11 +116,12 @@ func Record(ctx context.Context, s Spec) (*ProgramFile, error) {
 	return file, err
 }
 
-// recordBudget is what a recorded program may take.
+// recordBudget is the memory that a recorded program may take.
 const recordBudget = unit.GiB
 
-// Recorded records the launch of the run's collective and gives it to use. It executes kernels, and
-// carries out nothing. The error is a fault of a kernel, or why the kernel is no program.
+// Recorded records the launch of the run's collective and gives it to use. It executes kernels but
+// not their instructions. The error is a fault of a kernel, or the reason why the kernel cannot be
+// recorded.
 func (x *Job) Recorded(ctx context.Context, o program.Options, use func(*device.Call, *launch.Launch, *program.Program) error) error {
 	o.PEName = x.Machine.PEName
 	return x.FirstLaunch(ctx, func(call *device.Call, l *launch.Launch) error {

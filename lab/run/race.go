@@ -16,7 +16,7 @@ import (
 // Hazard is two accesses that nothing orders, though the outcome depends on their order.
 type Hazard = race.Hazard
 
-// Class holds what one run of a program says about its runs with other timings.
+// Class holds the conclusions from one run of a program for runs with other timings.
 type Class struct {
 	Name    string   `json:"name"`            // directed, counting, scheduled
 	What    string   `json:"what"`            // what the program does, in words

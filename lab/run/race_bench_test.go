@@ -9,8 +9,8 @@ import (
 	"kernbench/lab/run"
 )
 
-// BenchmarkRace is what looking for hazards costs, at 64 ranks with data: divide the time
-// with by the time without.
+// BenchmarkRace measures the cost of the search for hazards, on 64 ranks with data: divide the time
+// with the search by the time without it.
 func BenchmarkRace(b *testing.B) {
 	for _, executor := range []string{mock.Name, sim.Name} {
 		for _, name := range []string{"ring_allreduce_chunked", "window_allreduce_ring", "window_allreduce_onephase"} {

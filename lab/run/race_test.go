@@ -53,8 +53,9 @@ func TestRaces(t *testing.T) {
 	})
 }
 
-// A lock with room for two is clean where no two come at once. It is found in another schedule,
-// which the verdict names, and that schedule alone shows it too.
+// A lock that lets two ranks in has no hazard if no two ranks come at the same time. Another
+// schedule shows the hazard. The verdict names that schedule, and a run of that schedule alone
+// shows it, too.
 func TestRacesInOtherSchedules(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
 		s := run.Spec{Algorithm: faulty.RoomForTwo.Name, Executor: executor, Ranks: 3, NElem: 4, Race: &yes, Schedule: 0}

@@ -135,10 +135,10 @@ const (
 	Checked       State = "checked"        // and nothing wrong was found
 	Failed        State = "FAILED"         //
 	NotChecked    State = "not checked"    // Detail states what to add
-	NotApplicable State = "not applicable" // Detail says why
+	NotApplicable State = "not applicable" // Detail gives the reason
 )
 
-// Verdict is one question that a run answers, or why it does not.
+// Verdict is the answer of a run to one question, or the reason why there is no answer.
 type Verdict struct {
 	Question string `json:"question"` // provenance, values, deadlock, race, schedules
 	State    State  `json:"state"`

@@ -12,7 +12,7 @@ import (
 	"kernbench/tl"
 )
 
-// rowsLayout has a row for the vector of every rank, and a word that says who has come.
+// rowsLayout has a row for the vector of every rank, and a word for each rank that has arrived.
 func rowsLayout(world, n int, t dtype.Type) (*mem.Layout, error) {
 	return mem.NewLayout(0, []mem.Buffer{
 		{Name: "came", Parts: []mem.Part{mem.SignalPart("", mem.Uint64, world)}},

@@ -32,7 +32,7 @@ type Outcome struct {
 }
 
 // schedules runs a spec again, first with its own schedule and then with random ones, and compares
-// what comes out. The error is what kept it from its end.
+// what comes out. The error reports why a schedule could not be run.
 func (x *Job) schedules(ctx context.Context, r *Result, first *Execution, fault1 error) error {
 	s := &Schedules{Asked: x.Schedules}
 	r.Schedules = s

@@ -26,17 +26,17 @@ type Spec struct {
 	// HostProgram runs instead of Bench. It need not be registered.
 	HostProgram *bench.Program `json:"-"`
 
-	// Program is a file of what the ranks do, instead of Bench and Algorithm. It says Ranks, NElem,
-	// DType and Op too.
+	// Program is a file with the instructions of the ranks, instead of Bench and Algorithm. It also
+	// sets Ranks, NElem, DType and Op.
 	Program string `json:"program,omitempty"`
 
-	Ranks   int         `json:"ranks,omitempty"`   // take part: the first in rank order; 0: as the bench or the configuration says
+	Ranks   int         `json:"ranks,omitempty"`   // take part: the first in rank order; 0: the number of the bench or of the configuration
 	Devices []int       `json:"devices,omitempty"` // take part instead of the first Ranks: places in rank order, ascending
-	NElem   int         `json:"n_elem,omitempty"`  // elements per rank; as the bench or the configuration says
+	NElem   int         `json:"n_elem,omitempty"`  // elements per rank; 0: the number of the bench or of the configuration
 	DType   dtype.Type  `json:"-"`                 // that of the bench, as a rule f16
 	Op      tl.ReduceOp `json:"-"`                 // sum
 	Seed    uint64      `json:"seed"`              // of the inputs and of the provenance hashes
-	Input   string      `json:"input,omitempty"`   // what ranks contribute: one of bench.InputNames, or a file; "": as the bench says
+	Input   string      `json:"input,omitempty"`   // what ranks contribute: one of bench.InputNames, or a file; "": the input of the bench
 
 	Options map[string]string `json:"options,omitempty"` // of the bench, by name: see bench.Program.Options
 
@@ -58,7 +58,7 @@ type Spec struct {
 	CriticalPath func() []trace.Step    `json:"-"` // of the run that has ended, for its trace
 	Alter        func(*machine.Machine) `json:"-"` // changes the machine once it is built, before it is used
 
-	Command    string           `json:"-"`             // that asks for the run: see MadeBy
+	Command    string           `json:"-"`             // the command line of the run: see MadeBy
 	TraceFile  string           `json:"-"`             // writes the events of the run: see trace.NewFile
 	TraceScope trace.Scope      `json:"-"`             // what the trace has of the run
 	TracePlain bool             `json:"-"`             // the trace has no annotations

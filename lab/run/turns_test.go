@@ -24,10 +24,9 @@ import (
 )
 
 // turning returns a program whose only collectives are two all-reduces in parallel, which the
-// communication engines of four PEs perform, once or several times. The last time is measured
-// where there are several. add sums up what came, for a task and a rank: parts
-// are what ranks sent for this task, others for the other one. Where it says false, the rank waits
-// for what never comes.
+// communication engines of four PEs perform, once or several times. If there are several, the last
+// one is measured. add sums up the received data of a task on a rank: parts were sent for this
+// task, others for the other one. If add returns false, the rank waits for data that never arrives.
 func turning(name string, times int, add func(c *tl.Context, task int, parts, others []tl.Ref) (tl.Tensor, bool)) *bench.Program {
 	const world, n = turnRanks, turnElems
 	task := func(i int) tl.Kernel {

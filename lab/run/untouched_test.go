@@ -10,7 +10,8 @@ import (
 	"kernbench/tl"
 )
 
-// Kernels that combine nothing: what their shards hold, and who wrote it, is said in these words.
+// Kernels that combine nothing. The report describes the contents of their shards, and what wrote
+// them, in these words.
 var nothingCombined = []struct {
 	name   string
 	loop   func(c *tl.Context, a tl.Args, mine, acc tl.Tensor) tl.Tensor

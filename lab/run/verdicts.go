@@ -13,7 +13,7 @@ import (
 	"kernbench/fault"
 )
 
-// The questions that every run answers, or says why not.
+// Every run answers these questions, or gives the reason why it does not.
 const (
 	provenance = "provenance"
 	values     = "values"

@@ -14,7 +14,8 @@ import (
 	"kernbench/tl"
 )
 
-// What is wrong is found, and named: who is missing, who is there twice, which line did it.
+// The report of a wrong result names the ranks that are missing, those that count twice, and the
+// source line.
 func TestWrongResults(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
 		t.Run("13 of 256 contributions lost", func(t *testing.T) {
@@ -142,7 +143,8 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// A run that does better when it is repeated stays as wrong as it was, and says so.
+// If a wrong run is right when it is repeated, it stays wrong, and the report mentions the
+// difference.
 func TestWhatTheFirstRunFoundStands(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
 		for _, op := range []tl.ReduceOp{tl.Sum, tl.Max} {

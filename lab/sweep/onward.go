@@ -14,8 +14,8 @@ type Point struct {
 }
 
 // Onward continues the line through two points to a size. Bytes beyond the second cost what the
-// bytes between the two cost. A time that falls comes from a change of schedule, and says nothing
-// of bytes. There all bytes cost the same as those of the second point.
+// bytes between the two cost. If the time falls, the schedule has changed, and the difference is
+// not the cost of bytes. Then every byte costs as much as the bytes of the second point on average.
 func Onward(a, b Point, to unit.Bytes) unit.Time {
 	switch {
 	case b.Size <= a.Size || to <= b.Size:

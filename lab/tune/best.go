@@ -28,23 +28,23 @@ type Group struct {
 	by []map[candidate]*Point // rows' points
 }
 
-// Row is what was found at one size.
+// Row holds the results for one size.
 type Row struct {
 	Size       unit.Bytes `json:"size"`
 	Best       *Point     `json:"best"`
 	RunnerUp   *Point     `json:"runner_up"`  // the best of another algorithm; nil: there is none
 	Configured *Point     `json:"configured"` // the best with settings as they are configured; nil: there is none
-	Points     int        `json:"points"`     // that came to their end
+	Points     int        `json:"points"`     // that ended
 
-	// Regret is what a choice by the sizes on either side alone would have lost here, relative to
-	// the best. It estimates the loss of a table between its sizes. Nil: there is no size on one
-	// side, or what would have been chosen has no time here.
+	// Regret is the relative loss against the best if this size used the choice of the sizes on
+	// either side. It estimates the loss of a table between its sizes. Nil: there is no size on one
+	// side, or that choice has no time here.
 	Regret *float64 `json:"regret"`
 
 	Auto *Auto `json:"auto,omitempty"` // nil: not asked for
 }
 
-// Auto is what the algorithm auto runs at a size without a tuning table.
+// Auto is the choice of the algorithm auto at a size, without a tuning table.
 type Auto struct {
 	Algorithm string    `json:"algorithm"`
 	Protocol  string    `json:"protocol,omitempty"` // "": as configured
@@ -81,7 +81,7 @@ func takesAll(name string) bool {
 	return err == nil && !a.Limited()
 }
 
-// candidate is what a choice is made of.
+// candidate is one possible choice.
 type candidate struct{ algorithm, settings string }
 
 // groupsOf sorts points, which are in the order of the store, into groups, and finds the best.
@@ -164,7 +164,7 @@ func (g *Group) crossover(lo, hi int) unit.Bytes {
 	return min(meet, to)
 }
 
-// regret is what a row would lose if its choice followed from its neighbours.
+// regret returns the loss of a row if its choice were that of its neighbours.
 func (g *Group) regret(row int) *float64 {
 	if row == 0 || row == len(g.Rows)-1 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// RunRecord is what is known of a sweep.
+// RunRecord describes a sweep.
 type RunRecord = store.Run
 
 // RunPoints is a sweep with all of its points.
@@ -25,7 +25,7 @@ func PointsOf(st *store.Store, run int64) (*RunPoints, error) {
 		if err != nil {
 			return nil, err
 		}
-		run = 1 // of which the store says that there is none
+		run = 1 // the store reports that it does not exist
 		if n := len(all); n > 0 {
 			run = all[n-1].ID
 		}

@@ -24,7 +24,7 @@ import (
 // Spec is the range of the search for the fastest algorithm: every combination of topology, number
 // of ranks, collective and type.
 type Spec struct {
-	// Base is the configuration, the seed and the fidelity; what else it says is not asked.
+	// Base is the configuration, the seed and the fidelity. Its other fields are not used.
 	Base run.Spec
 
 	Topologies  []string // files or presets; nil: that of Base

@@ -178,7 +178,8 @@ func TestTuneIsKilled(t *testing.T) {
 	}
 }
 
-// What is wrong is not timed, however fast it is, and neither is what does not come to its end.
+// Algorithms with wrong results are not timed, however fast they are. Neither are those that do not
+// end.
 func TestTuneLeavesOutWhatIsWrong(t *testing.T) {
 	st := openStore(t, filepath.Join(t.TempDir(), "x.db"))
 	s := tuneOf("lab_lossy", "lab_double", "lab_waits", "ring_allreduce_chunked")

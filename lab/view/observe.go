@@ -88,7 +88,7 @@ func (v *Run) explained(r *explain.Report) {
 // events is the consumer of a run's events: which ranks do the same, and how full rings are.
 type events struct {
 	does  map[place]uint64 // by rank: a sum over what it does, in any order
-	rings map[uint32]place // who sends into a ring
+	rings map[uint32]place // the sender of each ring
 	slots map[place][]change
 }
 

@@ -154,8 +154,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// What waits at a link on the heat map is what the fabric has counted. Memories take what is alone
-// in flight without a queue of the fabric.
+// The waits of a link on the heat map equal the count of the fabric. A memory accepts a message
+// that is alone in flight without a queue of the fabric.
 func TestWaitsAreThoseOfTheFabric(t *testing.T) {
 	waited := false
 	for _, s := range []run.Spec{

@@ -16,7 +16,7 @@ const (
 	FormatHTML Format = "html"
 )
 
-// FormatOf returns the format that the name of a file asks for.
+// FormatOf returns the format of a file name.
 func FormatOf(name string) (Format, error) {
 	ext := filepath.Ext(name)
 	switch f := Format(strings.ToLower(strings.TrimPrefix(ext, "."))); f {

@@ -14,7 +14,7 @@ var advances = [95]int{
 	635, 635, 412, 521, 393, 634, 592, 818, 592, 592, 525, 637, 337, 637, 838,
 }
 
-// TextWidth returns how wide a text of a size is at most, in the fonts that a picture asks for.
+// TextWidth returns the largest width of a text of a size in the fonts of a picture.
 func TextWidth(text string, size float64) float64 {
 	sum := 0
 	for _, r := range text {

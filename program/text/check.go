@@ -14,15 +14,15 @@ const deadDst = 1 << 3
 
 // check completes the statements of all blocks, and finds what is wrong with them.
 func (f *File) check() error {
-	type seat struct{ rank, number int32 }
-	seats := map[seat]int{}
+	type key struct{ rank, number int32 }
+	lines := map[key]int{} // of declarations
 	for _, b := range f.Blocks {
 		for _, r := range b.Ranks {
-			at := seat{r, int32(b.Number)}
-			if line, twice := seats[at]; twice {
+			at := key{r, int32(b.Number)}
+			if line, twice := lines[at]; twice {
 				return f.errorf(b.line, "found block %d of rank %d again, want it once: it is in line %d", b.Number, r, line)
 			}
-			seats[at] = b.line
+			lines[at] = b.line
 		}
 		if err := f.checkBlock(b); err != nil {
 			return err
@@ -215,8 +215,8 @@ func (k *checker) place(p *Place, s *Stmt) error {
 	if p.Rows > 0 {
 		last += int64(p.Rows-1) * int64(p.Pitch)
 	}
-	if _, hi := k.span(p.From); int64(hi)+last > int64(k.f.room(p)) {
-		return fmt.Errorf("found elements %d to %d of a memory of %d, want them within it", hi, int64(hi)+last, k.f.room(p))
+	if _, hi := k.span(p.From); int64(hi)+last > int64(k.f.capacity(p)) {
+		return fmt.Errorf("found elements %d to %d of a memory of %d, want them within it", hi, int64(hi)+last, k.f.capacity(p))
 	}
 	return k.peer(p.Far, p.Peer)
 }
@@ -427,7 +427,7 @@ func (b *Block) allot() {
 				s.cells[k] = places[o.Tensor]
 			}
 		}
-		if s.Dst >= 0 { // a place of its own: operands are read behind it
+		if s.Dst >= 0 { // a cell of its own: operands are read after it is written
 			if n := len(free); n > 0 {
 				s.cell, free = free[n-1], free[:n-1]
 			} else {

@@ -26,7 +26,7 @@ wire 0 E->1.W
 wire 1 E->0.W
 `
 
-// wrap puts blocks behind the header. Their first line is line 16.
+// wrap puts blocks after the header. Their first line is line 16.
 func wrap(blocks string) string { return header + blocks + "\n" }
 
 func TestErrors(t *testing.T) {

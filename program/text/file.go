@@ -51,7 +51,7 @@ type Num struct {
 	Col int32 // 0: N; else column Col-1
 }
 
-// Op is what a statement does: a method of tl.Context.
+// Op is the operation of a statement: a method of tl.Context.
 type Op uint8
 
 // The operations.
@@ -176,7 +176,7 @@ type typed struct {
 // elems returns how many elements there are.
 func (p *Place) elems() int { return int(p.N) * max(1, int(p.Rows)) }
 
-// shape is that of a load which says nothing else.
+// shape returns the shape of a load without an explicit shape.
 func (p *Place) shape() tl.Shape {
 	if p.Rows > 0 {
 		return tl.Dims(int(p.Rows), int(p.N))
@@ -194,8 +194,8 @@ func (f *File) elemType(p *Place) dtype.Type {
 
 func (f *File) part(p *Place) *mem.Part { return &f.Windows[p.Buffer-Window].Parts[p.Part] }
 
-// room returns how many elements a place's buffer has.
-func (f *File) room(p *Place) int {
+// capacity returns the number of elements of a place's buffer.
+func (f *File) capacity(p *Place) int {
 	switch p.Buffer {
 	case In, Data:
 		return f.Elems

@@ -241,8 +241,8 @@ func (x *walker) flag() (bool, error) {
 	return on, err
 }
 
-// document takes the whole file. The keys of the header may stand in any order, behind
-// kernbench_program and before blocks.
+// document takes the whole file. The keys of the header may have any order, after kernbench_program
+// and before blocks.
 func (x *walker) document() error {
 	slots := ""
 	err := x.object("a program", map[string]func() error{

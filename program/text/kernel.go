@@ -12,18 +12,18 @@ import (
 // Kernel returns the kernel that performs the file, which must be Runnable: each block of each rank
 // carries out its statements.
 func (f *File) Kernel() tl.Kernel {
-	type seat struct {
+	type member struct {
 		block *Block
 		index int
 	}
-	seats := make([]map[int]seat, f.World) // by rank and number of the block
-	for r := range seats {
-		seats[r] = map[int]seat{}
+	members := make([]map[int]member, f.World) // by rank and number of the block
+	for r := range members {
+		members[r] = map[int]member{}
 	}
 	lines := map[*Block]func() []*tl.Line{}
 	for _, b := range f.Blocks {
 		for i, r := range b.Ranks {
-			seats[r][b.Number] = seat{b, i}
+			members[r][b.Number] = member{b, i}
 		}
 		lines[b] = sync.OnceValue(func() []*tl.Line {
 			all := make([]*tl.Line, len(b.Stmts))
@@ -34,7 +34,7 @@ func (f *File) Kernel() tl.Kernel {
 		})
 	}
 	return func(c *tl.Context, a tl.Args) {
-		s := seats[c.Rank()][tl.Drive(c).Block()]
+		s := members[c.Rank()][tl.Drive(c).Block()]
 		x := &interpreter{
 			f: f, b: s.block, index: s.index, c: c, a: &a, lines: lines[s.block],
 			tensors: make([]tl.Tensor, s.block.cells), futures: map[tl.Dir][]tl.Future{},
@@ -64,8 +64,8 @@ type interpreter struct {
 // Line returns the line of the statement at hand.
 func (x *interpreter) Line() *tl.Line { return x.lines()[x.at] }
 
-// do carries out a statement. A result stays until its last use: it is pinned, so that no other
-// one takes its room, and freed behind that use.
+// do carries out a statement. A result is pinned, so that its memory is not reused, and is freed
+// after its last use.
 func (x *interpreter) do(s *Stmt) {
 	c := x.c
 	if s.Dst >= 0 {

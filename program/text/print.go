@@ -14,7 +14,7 @@ import (
 	"kernbench/tl"
 )
 
-// names are the words of operations whose word says all. Others are in printer.op.
+// names holds the words of operations that have one word each. printer.op has the others.
 var names = map[Op]string{
 	Load: "load", Store: "store", Send: "send", SendRef: "send", Recv: "recv", RecvTo: "recv", RecvAsync: "recv_async", Wait: "wait",
 	FMA: "fma", Clamp: "clamp", Convert: "convert", Full: "full", Reduce: "reduce", Softmax: "softmax", Transpose: "transpose", Dot: "dot",

@@ -42,8 +42,8 @@ func (f *File) errorf(line int, format string, args ...any) error {
 	return &Error{f.Name, line, fmt.Sprintf(format, args...)}
 }
 
-// Read reads a file, as text or as JSON. Name is what errors and faults call it. What is wrong with
-// the file is an *Error.
+// Read reads a file, as text or as JSON. Errors and faults use name as its name. A mistake in the
+// file is an *Error.
 func Read(name string, r io.Reader) (*File, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MostBytes+1))
 	if err != nil {
@@ -193,7 +193,8 @@ func (p *parser) tokens(line string) ([]string, error) {
 	return all, nil
 }
 
-// next takes a token; what says what it is to be.
+// next returns the next token. If there is none, its error has what, the name of the expected
+// token.
 func (p *parser) next(what string) (string, error) {
 	if len(p.free) == 0 {
 		return "", p.errorf("found the end of the line, want %s", what)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The judge sees every record once and in order, however far the executor is ahead, and all of
-// them when Flush returns. It may ask who agents are meanwhile.
+// The judge gets every record once and in order, however far the executor is ahead, and all records
+// before Flush returns. Meanwhile it may look up agents.
 func TestHandoverKeepsOrder(t *testing.T) {
 	const records = 3*ahead*mostBatch + 7
 	var l *Log

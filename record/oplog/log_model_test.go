@@ -65,7 +65,8 @@ func permitted(a, b []cell) []cell {
 	return out
 }
 
-// by is who does the next thing, by what he is called or by his number.
+// by returns a random origin for the next operation, and whether it is given by its name or by its
+// number.
 func (m *logged) by(t *rapid.T) (oplog.Origin, bool) {
 	o := oplog.Origin{Rank: rapid.Int32Range(-1, 3).Draw(t, "by"), PE: 7}
 	if rapid.Bool().Draw(t, "line") {

@@ -359,7 +359,7 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// BenchmarkAdd is what recording and replaying one addition of 128 float16 costs.
+// BenchmarkAdd measures recording and replaying one addition of 128 float16.
 func BenchmarkAdd(b *testing.B) {
 	l := newBench(b, oplog.Options{Inline: true})
 	x := l.c.Load(l.put(b, 0, dtype.F16, make([]float64, 128)...))

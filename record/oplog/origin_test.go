@@ -9,7 +9,7 @@ import (
 	"kernbench/tl"
 )
 
-// A fault names who met it, whoever of a rank came before.
+// A fault names the origin that caused it, whichever origins of the rank came before.
 func TestFaultNamesItsOrigin(t *testing.T) {
 	tests := []struct {
 		name   string

@@ -100,8 +100,8 @@ func (m *modelled) read(p *turning, rank, lo, n int) []cell {
 	return seen
 }
 
-// label is what memory shows from now on of an element of a contribution. Those who had the
-// same see theirs in it.
+// label sets what memory shows of an element of a contribution from now on. Programs with the same
+// element see it, too.
 func (m *modelled) label(p *turning, at int, own cell) {
 	rank := p.agent.c.Rank()
 	for _, q := range m.programs {

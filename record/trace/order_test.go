@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// collected is what a sink has got.
+// collected is a sink that keeps the events it gets.
 type collected []Event
 
 func (c *collected) Emit(e *Event) { *c = append(*c, *e) }

@@ -35,8 +35,8 @@ func (s *Scope) Has(rank int) bool {
 	return ok
 }
 
-// Partial reports whether the scope leaves something out of a launch of so many ranks, or asks for
-// more than spans.
+// Partial reports whether the scope omits a part of a launch of world ranks, or requests more than
+// spans.
 func (s *Scope) Partial(world int) bool {
 	return s.Ranks != nil || s.From > 0 || s.To > 0 || s.Counters || s.ByClass(world)
 }

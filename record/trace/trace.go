@@ -2,8 +2,8 @@
 // trace, the file for Perfetto and the statistics consume it. A run without a consumer makes
 // no events.
 //
-// It may import unit, and tl for the names of directions. Start at Event; Writer is what the
-// views of this package share.
+// It may import unit, and tl for the names of directions. Start at Event. All views of this package
+// use Writer.
 package trace
 
 import "kernbench/unit"

@@ -72,8 +72,8 @@ type place struct {
 	Reason, Line     string
 }
 
-// TestReport draws the page of a run from a file, as for a person who got it by mail. It checks
-// verdicts, hover, zoom, click to a source line, classes, dark and narrow.
+// TestReport draws the page of a run from a file, without a server. It checks verdicts, hover,
+// zoom, click to a source line, classes, dark and narrow.
 func TestReport(t *testing.T) {
 	p := browsertest.Open(t, "file://")
 	url := written(t, "a ring", observe(t, run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", NElem: 1 << 18}, ""))

@@ -16,8 +16,8 @@ func instruction(rank int, in *tl.Instr) string {
 	return fmt.Sprint(rank, in.Op, in.Addr, in.N, in.Type, in.Port, in.A == tl.None, in.AOff)
 }
 
-// TestEach: the instructions that Each shows are those that a program of the launch has.
-func TestEach(t *testing.T) {
+// TestVisit: the instructions that Visit passes are those that a program of the launch has.
+func TestVisit(t *testing.T) {
 	for _, v := range variants {
 		l := ring(4, func(c *tl.Context, a tl.Args) {
 			x := usual(c, a)
@@ -38,9 +38,9 @@ func TestEach(t *testing.T) {
 				want = append(want, instruction(i, &in))
 			}
 		}
-		err = program.Each(t.Context(), l, program.Options{}, func(_ *launch.Group, rank int, in *tl.Instr) error {
+		err = program.Visit(t.Context(), l, program.Options{}, func(_ *launch.Group, rank int, in *tl.Instr) error {
 			kept := *in
-			if in.Op == tl.OpMath || in.Op == tl.OpRecv || in.Op == tl.OpPost { // whose address says nothing
+			if in.Op == tl.OpMath || in.Op == tl.OpRecv || in.Op == tl.OpPost { // whose address has no meaning
 				kept.Addr = 0
 			}
 			got = append(got, instruction(rank, &kept))
@@ -52,11 +52,11 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestEachStops: an error ends the kernels, and so does an instruction that asks.
-func TestEachStops(t *testing.T) {
+// TestVisitStops: an error ends the kernels, and so does an instruction that asks.
+func TestVisitStops(t *testing.T) {
 	l := ring(4, func(c *tl.Context, a tl.Args) { usual(c, a) })
 	stop, n := errors.New("stop"), 0
-	err := program.Each(t.Context(), l, program.Options{}, func(_ *launch.Group, rank int, _ *tl.Instr) error {
+	err := program.Visit(t.Context(), l, program.Options{}, func(_ *launch.Group, rank int, _ *tl.Instr) error {
 		if n++; rank == 1 {
 			return stop
 		}
@@ -67,7 +67,7 @@ func TestEachStops(t *testing.T) {
 	}
 	l = ring(4, func(c *tl.Context, a tl.Args) { c.RecvAny(tl.Dims(4), a.DType) })
 	var refused *program.Refusal
-	err = program.Each(t.Context(), l, program.Options{}, func(*launch.Group, int, *tl.Instr) error { return nil })
+	err = program.Visit(t.Context(), l, program.Options{}, func(*launch.Group, int, *tl.Instr) error { return nil })
 	if !errors.As(err, &refused) {
 		t.Errorf("%v", err)
 	}

@@ -7,11 +7,11 @@ import (
 	"kernbench/tl/launch"
 )
 
-// Each runs the kernels of all blocks of a launch in sequence, and stores nothing. It calls f with
+// Visit runs the kernels of all blocks of a launch in sequence and stores nothing. It calls f with
 // each instruction; i is the number of the block in its group. f must not keep the instruction.
-// Each stops at an error of f and returns it. Otherwise it returns the errors of RecordLaunch,
+// Visit stops at an error of f and returns it. Otherwise it returns the errors of RecordLaunch,
 // except that it has no budget.
-func Each(ctx context.Context, l *launch.Launch, o Options, f func(g *launch.Group, i int, in *tl.Instr) error) error {
+func Visit(ctx context.Context, l *launch.Launch, o Options, f func(g *launch.Group, i int, in *tl.Instr) error) error {
 	v := &visitor{checker: checker{guard: guard{opts: o, ctx: ctx}}, f: f}
 	setup := setupOf(l, &v.guard)
 	setup.Core = v
@@ -21,7 +21,7 @@ func Each(ctx context.Context, l *launch.Launch, o Options, f func(g *launch.Gro
 			if err := v.cancelled(); err != nil {
 				return err
 			}
-			seat(&setup, l, v.group, v.block)
+			placeBlock(&setup, l, v.group, v.block)
 			if v.tl == nil {
 				v.tl = tl.NewContext(setup)
 			} else {

@@ -304,8 +304,8 @@ func TestHouseNoticesDepartures(t *testing.T) {
 		{"record/oplog", "record/trace", "does not stand below"},
 		{"unit", "dtype", "does not stand below"},
 		{"algorithm", "machine", "may only import"},
-		{"algorithm", "sundries", "not in the house"},
-		{"sundries", "unit", "not in the house"},
+		{"algorithm", "sundries", "not in the plan"},
+		{"sundries", "unit", "not in the plan"},
 	} {
 		got := p.allows(c.from, c.to)
 		if c.want == "" && got != "" || c.want != "" && !strings.Contains(got, c.want) {

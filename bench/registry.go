@@ -89,5 +89,9 @@ func Lookup(name string) (*Program, error) {
 	for _, p := range rows {
 		known = append(known, p.Name)
 	}
-	return nil, near.UnknownOfMany("bench", name, known, "kernbench list benches")
+	err := near.UnknownOfMany("bench", name, known, "kernbench list benches")
+	if near.Name(name, known) == "" {
+		err = fmt.Errorf("%w; a bench is a host program, and --algorithm selects an algorithm", err)
+	}
+	return nil, err
 }

@@ -37,7 +37,7 @@ The rows vector, fan-out, slots and pipeline hold for one algorithm only, on rin
 			spec.Collective, spec.Base.Command = args[0], a.commandLine()
 			flags := cmd.Flags()
 			if flags.Changed("n-elem") && (flags.Changed("minbytes") || flags.Changed("maxbytes")) {
-				return errors.New("--n-elem and a range of sizes: one of the two says how much")
+				return errors.New("--n-elem and a range of sizes: both set the size; give one of them")
 			}
 			if flags.Changed("stepbytes") && !flags.Changed("stepfactor") {
 				spec.Factor = 0

@@ -83,7 +83,7 @@ table: it is printed, and does not count for the worst error.
 				}, format, &figure, &shown)
 			}
 			if format == "markdown" {
-				return errors.New("--format markdown is a form of --score: a fit has text, csv and json")
+				return errors.New("--format markdown is for --score: a fit has text, csv and json")
 			}
 			if len(args) > 1 {
 				for _, name := range []string{"plot", "report"} {
@@ -92,7 +92,7 @@ table: it is printed, and does not count for the worst error.
 					}
 				}
 				if format == "csv" {
-					return fmt.Errorf("--format csv is a form of a fit to one table, not to %d: those have text and json", len(args))
+					return fmt.Errorf("--format csv is for a fit to one table, not to %d: use text or json", len(args))
 				}
 			}
 			file, err := output("-o", to)

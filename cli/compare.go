@@ -26,7 +26,7 @@ func (a *app) compareCommand() *cobra.Command {
 (the memory of the ring slots) with each backpressure (how a sender waits for a slot).
 
 An argument can also be a file with a program of another tool (kernbench import --help). Its time
-comes from the model of thread blocks, for a call of as many bytes.
+comes from the model of thread blocks, for a call with the same number of bytes.
 ` + exitCodes,
 		Example: `  kernbench compare ring_allreduce_chunked window_allreduce_twophase --ranks 8 --n-elem 1024
   kernbench compare --algorithm ring_allreduce --ranks 8 --n-elem 1024
@@ -34,7 +34,7 @@ comes from the model of thread blocks, for a call of as many bytes.
   kernbench compare custom.xml ring_allreduce_chunked --topology dgx-h100 --ranks 8 --n-elem 65536`,
 		RunE: func(cmd *cobra.Command, algorithms []string) error {
 			if len(algorithms) == 1 {
-				return errors.New("at least two algorithms can be compared")
+				return errors.New("compare: name at least two algorithms")
 			}
 			if err := figure.begin(); err != nil {
 				return err

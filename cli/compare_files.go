@@ -19,7 +19,7 @@ import (
 // library run first. The call of the files has as many bytes as theirs.
 func (a *app) compareWithFiles(ctx context.Context, cmd *cobra.Command, s run.Spec, names []string) ([]compare.Row, error) {
 	if s.Algorithm != "" || s.Bench != "" {
-		return nil, errors.New("--algorithm and --bench: the files say what is compared")
+		return nil, errors.New("--algorithm and --bench: the named files are compared; leave these flags out")
 	}
 	var own []string
 	for _, name := range names {

@@ -47,7 +47,8 @@ func (a *app) explainCommand() *cobra.Command {
 run. Each of its picoseconds has one operation of one rank, one resource and one reason; together
 they add up to the simulated time. docs/explain.md describes the reasons.
 
-Two files written by --format json are compared. --against compares the run with another one.
+With two files that --format json wrote, these two runs are compared instead. --against compares the
+run with another one.
 ` + exitCodes,
 		Example: `  kernbench explain --algorithm ring_allreduce --ranks 8 --n-elem 65536
   kernbench explain --topology dgx-h100 --algorithm ring_allreduce_chunked --rank 3 --top 20
@@ -171,7 +172,7 @@ func (a *app) explain(ctx context.Context, x *explaining) error {
 	}
 	if err != nil {
 		if res != nil && fault.Is(err) {
-			err = errors.Join(err, errors.New("a run that ends with a fault has no critical path: kernbench run says more"))
+			err = errors.Join(err, errors.New("a run that ends with a fault has no critical path: kernbench run prints the details"))
 		}
 		return interrupted(ctx, err)
 	}

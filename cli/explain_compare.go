@@ -46,7 +46,7 @@ func (a *app) compareWith(cmd *cobra.Command, x *explaining) error {
 		return fmt.Errorf("--against: found %q; flags are expected", f.Args()[0])
 	}
 	if before.whatIf != "" {
-		return errors.New("--what-if and --against: one of them at a time")
+		return errors.New("--what-if and --against: give one of them")
 	}
 	if file := before.spec.Run.Program; file != "" && plans.Foreign(file) {
 		return fmt.Errorf("--against: %s is a program of another tool, and has no critical path to compare", file)

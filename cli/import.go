@@ -165,7 +165,7 @@ func skipped(files []string) string {
 // noPrograms returns the error of folders without a file of a known format.
 func noPrograms(names, others []string) error {
 	if len(others) == 0 {
-		return fmt.Errorf("%s: no files are there", strings.Join(names, ", "))
+		return fmt.Errorf("%s: found no files", strings.Join(names, ", "))
 	}
-	return fmt.Errorf("%s: no file is of a known format, of %s", strings.Join(names, ", "), skipped(others))
+	return fmt.Errorf("%s: found no file of a known format; skipped %s", strings.Join(names, ", "), skipped(others))
 }

@@ -196,7 +196,7 @@ func unknownWord(what, word string, known []string) error {
 	return near.Unknown(what, word, known)
 }
 
-// flagError adds the flag that was probably meant.
+// flagError adds the name of a similar flag, and removes what is printed twice.
 func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := e.GetSpecifiedName()
@@ -219,6 +219,10 @@ func flagError(cmd *cobra.Command, err error) error {
 			err = fmt.Errorf("--%s: found %q; %s is expected", e.GetFlag().Name, e.GetValue(), kind)
 		}
 	}
+	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok { // pflag prints the value already
+		again := fmt.Sprintf("flag: found %q; ", e.GetValue())
+		err = errors.New(strings.Replace(err.Error(), again, "flag: ", 1))
+	}
 	return fmt.Errorf("%w (%s --help shows the flags)", err, cmd.CommandPath())
 }
 
@@ -227,7 +231,7 @@ func choice(what string, known []string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return fmt.Errorf("%s: say which: %s", verbOf(cmd), strings.Join(known, ", "))
+			return fmt.Errorf("%s: name one of %s", verbOf(cmd), strings.Join(known, ", "))
 		case len(args) > 1:
 			return fmt.Errorf("%s: one %s at a time, got %d", verbOf(cmd), what, len(args))
 		}

@@ -138,7 +138,7 @@ Time is simulated and the same in each iteration and each run, so -n and -w chan
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if program != "" {
 				if len(args) > 0 {
-					return fmt.Errorf("%s and --program: the file %s says what is performed", args[0], program)
+					return fmt.Errorf("%s and --program: the file %s defines what is performed", args[0], program)
 				}
 				if cmd.Flags().Changed("stepbytes") && !cmd.Flags().Changed("stepfactor") {
 					spec.Factor = 1
@@ -154,7 +154,7 @@ Time is simulated and the same in each iteration and each run, so -n and -w chan
 				return a.perfPlan(cmd.Context(), s, spec, &shown, format)
 			}
 			if f := cmd.Flags(); f.Changed("in-place") || f.Changed("depth") {
-				return errors.New("--in-place and --depth: only a program of another tool (--program) is called so")
+				return errors.New("--in-place and --depth: these flags are for a program of another tool (--program)")
 			}
 			spec.Collective, spec.Check = args[0], check
 			if err := theirs.apply(cmd.Flags(), &spec.Base.Ranks); err != nil {
@@ -173,7 +173,7 @@ Time is simulated and the same in each iteration and each run, so -n and -w chan
 			case figure.wanted() && (rounding.on || explained > 0):
 				return errors.New("--plot draws times over sizes or ranks: leave --numerics and --explain out")
 			case rounding.on && theirs.json != "":
-				return errors.New("-J and --numerics: the JSON of nccl-tests has no place for what rounding does: use --format json")
+				return errors.New("-J and --numerics: the JSON of nccl-tests has no fields for rounding errors: use --format json")
 			case rounding.on:
 				s, err := rounding.spec(cmd, spec)
 				if err != nil {
@@ -186,7 +186,7 @@ Time is simulated and the same in each iteration and each run, so -n and -w chan
 				defer to.discard()
 				return a.profiled(&prof, func() error { return a.perfNumerics(cmd.Context(), s, newNumericsWriter(a.out, format), to) })
 			case cmd.Flags().Changed("inputs"):
-				return errors.New("--inputs: what ranks contribute matters with --numerics only: add it")
+				return errors.New("--inputs has an effect with --numerics only: add it")
 			}
 			to, err := shown.begin()
 			if err != nil {
@@ -196,7 +196,7 @@ Time is simulated and the same in each iteration and each run, so -n and -w chan
 			spec.Bound = spec.Bound || shown.file != ""
 			if size := explained; size > 0 {
 				if format != "text" || theirs.json != "" || len(spec.Vary) > 0 {
-					return errors.New("--explain prints text, of settings as they are: leave --format, -J and --vary out, or use kernbench explain")
+					return errors.New("--explain prints text for the configured settings: leave --format, -J and --vary out, or use kernbench explain")
 				}
 				return a.profiled(&prof, func() error { return a.perfExplained(cmd.Context(), spec, size, algorithm, &shown, to) })
 			}

@@ -38,7 +38,7 @@ func (n *numericsFlags) add(f *pflag.FlagSet) {
 // spec returns the spec of the flags of perf. Without flags for sizes it has one size.
 func (n *numericsFlags) spec(cmd *cobra.Command, s perf.Spec) (perf.RoundingSpec, error) {
 	if s.Bound {
-		return perf.RoundingSpec{}, errors.New("--bound and --numerics: one of the two")
+		return perf.RoundingSpec{}, errors.New("--bound and --numerics: give one of them")
 	}
 	const usual = 64 * unit.KiB
 	f := cmd.Flags()
@@ -128,9 +128,9 @@ func numericsOutcome(ctx context.Context, n *perf.Rounding) error {
 	}
 	switch {
 	case !looked && len(n.Rows) == 0:
-		return fmt.Errorf("nothing was looked at: %s", n.Notes[len(n.Notes)-1])
+		return fmt.Errorf("nothing was examined: %s", n.Notes[len(n.Notes)-1])
 	case !looked:
-		return fmt.Errorf("nothing was looked at: %s", n.Rows[0].Note)
+		return fmt.Errorf("nothing was examined: %s", n.Rows[0].Note)
 	case err == nil && bad:
 		return errWrong
 	}

@@ -39,7 +39,7 @@ func (p *planFlags) addSize(f *pflag.FlagSet) {
 	p.add(f)
 }
 
-var errNotForeign = errors.New("--bytes, --in-place and --depth: only a program of another tool (--program) is called so; a bench takes --n-elem")
+var errNotForeign = errors.New("--bytes, --in-place and --depth: these flags are for a program of another tool (--program); a bench takes --n-elem")
 
 // foreignName refuses algorithms that are programs of other tools. Its error names the command for
 // them.
@@ -52,7 +52,7 @@ func foreignName(instead string, names ...string) error {
 	return nil
 }
 
-// spec returns the spec of a program. It refuses flags of the verb that would change nothing.
+// spec returns the spec of a program. It refuses flags of the verb that would have no effect.
 func (p *planFlags) spec(a *app, file, topology string, sets []string, others ...string) (plans.Spec, error) {
 	s := plans.Spec{File: file, Topology: topology, Sets: sets, Command: a.commandLine()}
 	if p.set.Changed("in-place") {
@@ -63,7 +63,7 @@ func (p *planFlags) spec(a *app, file, topology string, sets []string, others ..
 	var err error
 	p.set.Visit(func(f *pflag.Flag) {
 		if err == nil && !slices.Contains(known, f.Name) {
-			err = fmt.Errorf("--%s: %s is a program of another tool, and this would change nothing", f.Name, file)
+			err = fmt.Errorf("--%s: %s is a program of another tool, and this flag would have no effect", f.Name, file)
 		}
 	})
 	return s, err
@@ -214,7 +214,7 @@ func (a *app) testPrograms(cmd *cobra.Command, names []string, topology string, 
 	var err error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && !slices.Contains(known, f.Name) {
-			err = fmt.Errorf("--%s and --program: a program of another tool is judged on symbols, and this would change nothing", f.Name)
+			err = fmt.Errorf("--%s and --program: a program of another tool is judged on symbols, and this flag would have no effect", f.Name)
 		}
 	})
 	if err != nil {

@@ -40,7 +40,7 @@ func (n *pageName) String() string { return string(*n) }
 
 func (n *pageName) Set(name string) error {
 	if !strings.EqualFold(filepath.Ext(name), ".html") {
-		return fmt.Errorf("%s: a name that ends in .html is expected", name)
+		return fmt.Errorf("a name that ends in .html is expected, such as report.html")
 	}
 	*n = pageName(name)
 	return nil
@@ -96,7 +96,7 @@ func (p *pageFlags) writeFigures(r *view.Run, by run.MadeBy, machine string) err
 // check reports a window without a page.
 func (p *pageFlags) check() error {
 	if p.file == "" && p.window.until > 0 {
-		return errors.New("--report-window says what is in the page: give --report FILE.html too")
+		return errors.New("--report-window selects what the page contains: give --report FILE.html too")
 	}
 	return nil
 }

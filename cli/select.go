@@ -52,14 +52,14 @@ collective has is tried.
 				return err
 			}
 			if len(sources) == 0 {
-				return fmt.Errorf("--dir %s: no file there is of a known format", dir)
+				return fmt.Errorf("--dir %s: found no file of a known format", dir)
 			}
 			worlds := []int{q.World}
 			if q.World == 0 {
 				worlds = frontend.Worlds(sources, q.Collective)
 			}
 			if len(worlds) == 0 {
-				return fmt.Errorf("--dir %s: no file there is for %s: --ranks N says why each is not", dir, q.Collective)
+				return fmt.Errorf("--dir %s: found no file for %s: --ranks N prints the reason for each file", dir, q.Collective)
 			}
 			var choices []frontend.Choice
 			for _, q.World = range worlds {

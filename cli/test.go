@@ -68,7 +68,7 @@ With --program, --topology names the machine whose multiprocessors bound the thr
 			case err != nil:
 				return interrupted(cmd.Context(), err)
 			case sum.Cases == 0:
-				return fmt.Errorf("nothing was tested: no algorithm can have these world sizes and types")
+				return fmt.Errorf("nothing was tested: no algorithm supports these world sizes and types")
 			case !sum.OK():
 				return errWrong
 			}

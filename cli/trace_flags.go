@@ -30,7 +30,7 @@ func checkTrace(s *run.Spec) error {
 	scope := &s.TraceScope
 	switch {
 	case s.TraceFile == "" && (scope.All || scope.Ranks != nil || scope.From > 0 || scope.To > 0 || s.TracePlain):
-		return errors.New("--trace-ranks, --trace-from, --trace-to and --trace-plain say what is in the trace: give --trace FILE too")
+		return errors.New("--trace-ranks, --trace-from, --trace-to and --trace-plain select what the trace contains: give --trace FILE too")
 	case s.TraceFile == "":
 		return nil
 	case scope.To > 0 && scope.To < scope.From:

@@ -22,7 +22,7 @@ func Choices(w io.Writer, choices []frontend.Choice) error {
 		}
 		file := c.File
 		if file == "" {
-			file = "no file: it runs its default algorithm, and does not say so"
+			file = "no file: it runs its default algorithm, without a message"
 		}
 		fmt.Fprintf(&b, "%s: %s\n", c.Runtime, file)
 		if c.Warning != "" {

@@ -45,8 +45,8 @@ func three(n int) [][]float64 {
 }
 
 // guide: pull layout
-// staged is a buffer to stage a vector in, and a signal word for each rank. Each begins a
-// buffer, so that it is aligned whatever the type and the number of elements.
+// staged is a buffer to stage a vector in, and a signal word for each rank. Each is a buffer
+// of its own, so that it is aligned for any type and number of elements.
 func staged(world, n int, t dtype.Type) (*mem.Layout, error) {
 	return mem.NewLayout(0, []mem.Buffer{
 		{Name: "data", Parts: []mem.Part{mem.DataPart("", t, max(1, n))}},

@@ -66,17 +66,17 @@ func (x *Job) checkProgram() (err error) {
 	return p.CheckOptions(x.Options)
 }
 
-// withoutCollective refuses what would change nothing in a host program that runs no collective.
+// withoutCollective refuses what would have no effect in a host program that runs no collective.
 func (x *Job) withoutCollective(p *bench.Program) error {
 	switch {
 	case x.Algorithm != "":
-		return fmt.Errorf("bench %s runs no collective by an algorithm's name: --algorithm would change nothing", p.Name)
+		return fmt.Errorf("bench %s runs no collective by an algorithm's name: --algorithm would have no effect", p.Name)
 	case !p.Chosen && x.Input != "":
-		return fmt.Errorf("bench %s has inputs of its own: --input would change nothing", p.Name)
+		return fmt.Errorf("bench %s has inputs of its own: --input would have no effect", p.Name)
 	case !p.Combines && x.Op != tl.Sum:
-		return fmt.Errorf("bench %s has no operation to choose: --op would change nothing", p.Name)
+		return fmt.Errorf("bench %s has no operation to choose: --op would have no effect", p.Name)
 	case !p.Parallel && (x.Ranks > 0 || x.Devices != nil):
-		return fmt.Errorf("bench %s runs no collective: a number of ranks, or devices, would change nothing", p.Name)
+		return fmt.Errorf("bench %s runs no collective: a number of ranks, or devices, would have no effect", p.Name)
 	}
 	return nil
 }

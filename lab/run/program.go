@@ -45,14 +45,14 @@ func (x *Job) loadProgram() error {
 		{"n-elem", x.NElem != 0}, {"dtype", x.DType != dtype.Invalid}, {"op", x.Op != tl.Sum},
 	} {
 		if c.asked {
-			return fmt.Errorf("--%s and --program: the file %s says it", c.what, x.Program)
+			return fmt.Errorf("--%s and --program: the file %s already sets it", c.what, x.Program)
 		}
 	}
 	for _, set := range x.Sets {
 		key, _, _ := strings.Cut(set, "=")
 		switch name := strings.TrimSpace(key[strings.LastIndexByte(key, '.')+1:]); name {
 		case "n_slots", "ring_slots", "slot_size", "chunk_size", "accumulate":
-			return fmt.Errorf("--set %s and --program: the file %s has been made with its own %s, and this one would change nothing; "+
+			return fmt.Errorf("--set %s and --program: the file %s has been made with its own %s, and this setting would have no effect; "+
 				"give it to kernbench program instead", set, x.Program, name)
 		}
 	}

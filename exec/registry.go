@@ -33,7 +33,7 @@ type Fidelity struct {
 	Summary string // a few words; may be empty
 }
 
-// Purpose is what a run is made for.
+// Purpose is the purpose of a run.
 type Purpose uint8
 
 // The purposes.
@@ -187,7 +187,7 @@ func (r *Row) Needs(cs ...Capability) error {
 	return &Missing{r.Name, lacks}
 }
 
-// Fidelity returns the fidelity of a run that asks for name; "" asks for the default.
+// Fidelity returns the fidelity called name; "" is the default.
 func (r *Row) Fidelity(name string) (string, error) {
 	if name == "" {
 		return r.DefaultFidelity, nil

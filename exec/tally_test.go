@@ -189,7 +189,7 @@ func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// What no command asks of a chosen executor, package run refuses all the same.
+// Package run also refuses requests that no command makes of a chosen executor.
 func TestThirdExecutorInTheLab(t *testing.T) {
 	s := run.Spec{Executor: tallyRow.Name, Ranks: 4, CCLTrace: io.Discard}
 	for _, c := range []struct {

@@ -97,8 +97,8 @@ func build(t *conf.Topology, w, h int, outside *levels) (*Machine, error) {
 	return m, nil
 }
 
-// makeLinks makes those of the first cube, in the order that layout counts in, and says of what
-// kinds others are.
+// makeLinks makes the links of the first cube, in the order of layout, and sets the kinds of the
+// other links.
 func (m *Machine) makeLinks(t *conf.Topology) {
 	m.specs = newSpecs(t, m)
 	m.inCube = make([]Link, 0, m.cube.links)
@@ -159,7 +159,7 @@ func (m *Machine) crossingSpec(e edge) *LinkSpec {
 }
 
 // OfLinks returns a machine of nothing but links of some kinds, which lead nowhere: for tests of
-// who carries messages over them.
+// the links that carry messages.
 func OfLinks(kinds ...*LinkSpec) *Machine {
 	m := &Machine{sips: 1, cubes: 1, cube: layout{links: len(kinds)}, links: len(kinds)}
 	for _, k := range kinds {

@@ -8,7 +8,7 @@ import (
 	"kernbench/unit"
 )
 
-// setup is what starting a descriptor takes on the default machine.
+// setup is the time to start a descriptor on the default machine.
 var setup = sync.OnceValue(func() unit.Time { return conf.DefaultTopology().PE().DMA.Setup })
 
 // reading returns how long a PE needs to read bytes of a slice when nothing else moves: DMA's

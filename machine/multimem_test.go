@@ -100,7 +100,7 @@ func TestMultimemWire(t *testing.T) {
 	}
 }
 
-// TestHubRoutes: the parts of a route before and behind a switch make the whole.
+// TestHubRoutes: the parts of a route before and after a switch make the whole.
 func TestHubRoutes(t *testing.T) {
 	m := mustBuild(t, onSwitch()...)
 	x, err := m.Multimem([]int32{0, 3})

@@ -27,7 +27,7 @@ type Flaw struct {
 	Text    string `json:"-"` // all of this, with the line and a caret
 }
 
-// Stdin is the name of a file that is what comes by standard input.
+// Stdin is the file name that means standard input.
 const Stdin = "-"
 
 // Validate reads files, or presets, each by itself over the built-in description and with

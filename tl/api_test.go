@@ -153,7 +153,7 @@ func TestCDiv(t *testing.T) {
 	}
 }
 
-// What cannot be right, whatever the state of the machine, is a Misuse that says why.
+// A call that is wrong in any state of the machine is a Misuse with the reason.
 func TestMisuse(t *testing.T) {
 	kernel := func(f func(c *tl.Context, x tl.Tensor, mine tl.Ref)) tl.Kernel {
 		return func(c *tl.Context, a tl.Args) {

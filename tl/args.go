@@ -36,8 +36,8 @@ type Args struct {
 	Channels int
 
 	// Levels are the sizes of the machine's levels: the ranks of a cube, the cubes of a SIP, and so
-	// on. The outermost level is what remains, and is not listed. Nil: unknown, or the machine has
-	// no levels.
+	// on. The outermost level is the rest, and is not listed. Nil: unknown, or the machine has no
+	// levels.
 	Levels []int
 
 	Windows []*mem.Window // symmetric memory, in the order of the launch's arguments

@@ -7,7 +7,7 @@ import (
 	"kernbench/mem"
 )
 
-// BenchmarkCall is what a kernel's calls cost by themselves, on a Core that does nothing.
+// BenchmarkCall measures the cost of a kernel's calls alone, on a Core that does nothing.
 func BenchmarkCall(b *testing.B) {
 	at := Ref{mem.At(mem.HBM, 3, 4096), Dims(64), dtype.F16}
 	for _, bench := range []struct {

@@ -96,8 +96,8 @@ func TestOutOfRange(t *testing.T) {
 	}
 }
 
-// A kernel that reads an argument which the launch does not have is told where it did, what there
-// is, and who gives it.
+// A kernel may read an argument that the launch does not have. The error then names the line, the
+// arguments of the launch, and where they are set.
 func TestMissingArgument(t *testing.T) {
 	for name, k := range map[string]tl.Kernel{
 		"Window(0): the launch has 0 of these": func(_ *tl.Context, a tl.Args) { a.Window(0) },

@@ -7,7 +7,7 @@ import (
 )
 
 // This file has the LL path: data whose lines carry a flag, so that no signal follows them. A
-// packet is what one PutLL or PutLL128 sends.
+// packet is the data that one PutLL or PutLL128 sends.
 
 // PacketLine is the lines of a packet. Each is written at once, with its flag.
 type PacketLine uint8
@@ -52,7 +52,7 @@ func (c *Context) putLines(op string, l PacketLine, dst Sym, peer int, t Tensor,
 func (c *Context) WaitLL(flags Signal, flag int64) { c.waitLines("wait_ll", flags, flag, 0, 0) }
 
 // WaitLines polls n lines of packets in this PE's own copy, from one on, until they have a flag. It
-// says nothing of the other lines.
+// does not cover the other lines.
 func (c *Context) WaitLines(flags Signal, flag int64, from, n int) {
 	const op = "wait_lines"
 	if from < 0 || n < 1 || from > MostLines-n {

@@ -32,9 +32,8 @@ func (s *scratch) init(size int64) {
 	*s = scratch{size: size, first: None, hand: None, last: None}
 }
 
-// newScratch makes a cell with room for n bytes. The operands of the instruction that
-// is being made are not reclaimed for its result. An empty tensor takes a byte, so that
-// blocks have an order.
+// newScratch makes a cell of n bytes. The operands of the instruction that is being made are not
+// reclaimed for its result. An empty tensor takes a byte, so that blocks have an order.
 func (c *Context) newScratch(op string, n int64) int32 {
 	s := &c.scratch
 	n = max(n, 1)

@@ -8,7 +8,7 @@ import (
 	"kernbench/mem"
 )
 
-// SignalOp is what a notification does to a control word.
+// SignalOp is the operation of a notification on a control word.
 type SignalOp uint8
 
 // The signal operations.

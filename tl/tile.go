@@ -28,8 +28,8 @@ func (c *Context) Desc(r Ref, rows, cols, blockRows, blockCols int) Desc {
 	return d
 }
 
-// Sub is rows [row, row+rows) of d, all columns, clipped at the last row. Rows before the first
-// or behind the last are refused where they are used.
+// Sub is rows [row, row+rows) of d, all columns, clipped at the last row. Rows before the first or
+// after the last are refused where they are used.
 func (d Desc) Sub(row, rows int) Desc {
 	if row < 0 || rows < 0 || row > d.Rows {
 		d.Rows = -1

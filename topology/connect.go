@@ -8,9 +8,9 @@ import (
 	"kernbench/tl"
 )
 
-// Connect pairs each outgoing direction with an incoming ring at its peer: maps[r] is what rank r
-// calls its neighbours. Rank r sends into a ring over d. At the peer the ring has the first of
-// these names that no other ring has there:
+// Connect pairs each outgoing direction with an incoming ring at its peer: maps[r] has the names
+// that rank r uses for its neighbours. Rank r sends into a ring over d. At the peer the ring has
+// the first of these names that no other ring has there:
 //
 //  1. the opposite of d, when the peer's own ring of that name leads back to r;
 //  2. the opposite of d, when the peer does not send under that name;

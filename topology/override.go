@@ -13,7 +13,7 @@ import (
 // the topology's.
 type Override func(rank, world int, m map[tl.Dir]int) map[tl.Dir]int
 
-// manyLinks is the largest number of links of each rank for which room is made at first.
+// manyLinks is the largest number of links per rank that is allocated at first.
 const manyLinks = 16
 
 // Wire makes the rings of t for world ranks, with the override where it is not nil.

@@ -5,8 +5,8 @@ package topology
 //
 //	send = rank-step, recv = rank-step-1   (mod world)
 //
-// After the last step rank holds chunk rank+1 (mod world) reduced. An algorithm that must
-// end with chunk rank asks for the steps of rank-1.
+// After the last step rank holds chunk rank+1 (mod world) reduced. An algorithm that must end with
+// chunk rank uses the steps of rank-1.
 func RingStep(rank, step, world int) (send, recv int) {
 	return mod(rank-step, world), mod(rank-step-1, world)
 }

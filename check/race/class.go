@@ -1,6 +1,6 @@
 package race
 
-// Class is what one run proves about all others.
+// Class states what one run proves about all other runs of the program.
 type Class uint8
 
 // The classes.

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// reported returns what a report says, in an order that does not depend on passes.
+// reported returns the contents of a report, in an order that does not depend on passes.
 func reported(r *race.Report) []string {
 	s := []string{r.Class.String(), fmt.Sprint(r.Total, r.Unsettled)}
 	for i := range r.Hazards {

@@ -32,8 +32,8 @@ func observe(tb testing.TB, k tl.Kernel, cfg kerneltest.Config) (r *race.Report,
 	}
 }
 
-// Every algorithm of the library is clean, on every schedule that is tried, and its class says
-// that one run proves all.
+// No algorithm of the library has a hazard in any schedule that is tried, and by its class one run
+// proves all.
 func TestLibraryIsClean(t *testing.T) {
 	for _, a := range algorithm.All() {
 		t.Run(a.Name, func(t *testing.T) {

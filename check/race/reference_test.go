@@ -581,7 +581,7 @@ func TestAgainstAllSchedulesWithSets(t *testing.T) {
 		for seed := range uint64(4) {
 			rep, ok := judgeTiny(p, seed)
 			if !ok {
-				continue // this schedule hangs, and the executor says so
+				continue // this schedule hangs, and the executor reports it
 			}
 			if rep.Total > 0 {
 				reported++

@@ -227,7 +227,7 @@ func TestRowsAreOneOccurrence(t *testing.T) {
 	}
 }
 
-// What is said to be missing is what the author can do about it.
+// The line "missing" of a report names an operation that the author can add.
 func TestMissing(t *testing.T) {
 	for _, c := range []struct {
 		name string

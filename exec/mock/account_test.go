@@ -188,7 +188,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// The account of messages: slots, those who read them, and credits.
+// The account of messages: slots, the agents that read them, and credits.
 func TestAccountOfRings(t *testing.T) {
 	a := newTold()
 	kerneltest.Once(t, func(c *tl.Context, args tl.Args) {

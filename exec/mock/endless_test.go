@@ -85,8 +85,8 @@ func pingPong(c *tl.Context, a tl.Args) {
 	}
 }
 
-// TestLimitOfInstructions: a kernel that issues without end stops at the limit, and each rank says
-// where it is and how often it passed the line.
+// TestLimitOfInstructions: a kernel that issues without end stops at the limit. The report has the
+// line of each rank and how often the rank passed it.
 func TestLimitOfInstructions(t *testing.T) {
 	for _, limit := range []uint32{100, 5000} {
 		_, err := kerneltest.Try(pingPong, kerneltest.Config{Inputs: vectors(3, 1), Limits: exec.Limits{Events: limit}})

@@ -20,8 +20,8 @@ func own(c *tl.Context, a tl.Args) tl.Tensor { return c.Load(a.Shard(c.Rank())) 
 // like receives what looks like t.
 func like(c *tl.Context, d tl.Dir, t tl.Tensor) tl.Tensor { return c.Recv(d, t.Shape(), t.DType()) }
 
-// Everything that a kernel can do wrong ends the launch with an error of its type, which
-// says where and what.
+// Every mistake of a kernel ends the launch with an error of its own type, which names the place
+// and the mistake.
 func TestFaults(t *testing.T) {
 	tests := []struct {
 		name   string

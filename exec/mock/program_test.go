@@ -47,8 +47,8 @@ const (
 	numStepKinds
 )
 
-// perform is what each rank does. It is no method: of those of this package lines are not reported,
-// which are the executor's.
+// perform is the kernel of each rank. It is no method: of those of this package lines are not
+// reported, which are the executor's.
 //
 //go:noinline
 func perform(p *program, c *tl.Context, a tl.Args) {

@@ -48,7 +48,7 @@ type parking struct {
 	place   fault.Place // where it was when the launch hung
 }
 
-// waiting is what a rank waits for.
+// waiting is the event that a rank waits for.
 type waiting uint8
 
 const (

@@ -163,8 +163,8 @@ func TestStreamEvents(t *testing.T) {
 	}
 }
 
-// Programs of a grid know who they are, start in order, and are no more at a time than may be
-// resident.
+// Programs of a grid know their numbers and start in order. At most the allowed number is resident
+// at a time.
 func TestGrids(t *testing.T) {
 	for _, resident := range []int{1, 3, 8} {
 		var started []int

@@ -33,7 +33,7 @@ func member(c *tl.Context, d *devices) int {
 	return m
 }
 
-// lineNumber is what changes whenever a test above moves.
+// lineNumber matches line numbers, which change whenever a test above moves.
 var lineNumber = regexp.MustCompile(`(_test\.go:)\d+:`)
 
 // element returns one of the numbers of a device.

@@ -5,7 +5,7 @@ import (
 	"kernbench/unit"
 )
 
-// This file says which causes a run may still ask for, so that the log can forget the rest. Between
+// This file lists the causes that a run may still need, so that the log can drop the rest. Between
 // two events no kernel runs, so each point that is in use lies in a field.
 
 // forgetCauses lets the log forget, now and then.

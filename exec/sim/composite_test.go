@@ -206,7 +206,7 @@ func TestShallowQueueOnlyTakesLonger(t *testing.T) {
 			t.Errorf("depth %d: took %v, %v; closed form %v", depth, res.Duration(), err, want)
 		}
 	}
-	// A place is free when its bytes have left, also for who asks in between.
+	// A place is free when its bytes have left, also for a request in between.
 	b := newBench(t, func(c *tl.Context, a tl.Args) {
 		c.Load(a.Shard(0))
 		c.Full(tl.Dims(1), a.DType, 0) // 2 ns, while the port reads

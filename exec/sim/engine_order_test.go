@@ -157,7 +157,7 @@ func TestTasksTellTheSameAsWithoutAClock(t *testing.T) {
 	}
 }
 
-// lineNumber is what changes whenever a test above moves.
+// lineNumber matches line numbers, which change whenever a test above moves.
 var lineNumber = regexp.MustCompile(`sim/engine_order_test\.go:\d+`)
 
 func TestTasksInDeadlocks(t *testing.T) {

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 // TestFaults: every fault of a kernel ends the launch with an error of its type that has the place,
 // the time and the cause. With run-ahead and without, the error is the same. After it the executor
-// is of no more use, and says so.
+// cannot be used again, and its error states this.
 func TestFaults(t *testing.T) {
 	tests := []struct {
 		name   string

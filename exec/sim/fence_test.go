@@ -12,8 +12,8 @@ import (
 	"kernbench/tl"
 )
 
-// TestOrderUnderSchedules: what is ordered holds under every schedule; what is not shows in
-// some. Rank 0 sends values to rank 1, which says what it has seen.
+// TestOrderUnderSchedules: what is ordered holds under every schedule; what is not shows in some.
+// Rank 0 sends values to rank 1, which reports what it has seen.
 func TestOrderUnderSchedules(t *testing.T) {
 	const n = 600
 	type side = func(c *tl.Context, d tl.Sym, s tl.Signal)

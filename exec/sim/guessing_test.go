@@ -58,7 +58,7 @@ func pairsOf(t *testing.T, groups int, k tl.Kernel, number func(group int) int) 
 	return sideBySide(inTurn(2*groups), all...)
 }
 
-// exchange sends the shard of each rank to the other, so often as the number of its group says.
+// exchange sends the shard of each rank to the other, as many times as the number of its group.
 func exchange(c *tl.Context, a tl.Args) {
 	v := own(c, a)
 	for range a.Int(0) {

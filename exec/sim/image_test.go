@@ -24,7 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// image holds what a run left behind, and how it went.
+// image holds the state of memory after a run, and the outcome of the run.
 type image struct {
 	err   error
 	data  [][]byte

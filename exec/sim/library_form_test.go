@@ -60,8 +60,8 @@ func TestLibraryClosedForms(t *testing.T) {
 			step := c.Tx + c.token(0, 1, bytes) + c.W + c.Rx + c.I + c.spec.Math.Time(n)
 			return c.I + c.own(bytes) + 3*step + c.own(bytes)
 		}},
-		// All but rank 0 copy their own vectors first; what the first message carries is read right
-		// behind that store.
+		// All but rank 0 copy their own vectors first; the data of the first message are read right
+		// after that store.
 		{algorithm.RecursiveDoublingAllGather, all, n, nil, func(c *terms, n int) unit.Time {
 			bytes := int64(2 * n)
 			took := c.I + 2*c.own(bytes) + max(c.I, c.b.topo.Cube().HBMBW.Serial().Time(bytes))

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// outcome holds what a launch leaves behind.
+// outcome holds the results of a launch.
 type outcome struct {
 	Err    string
 	Result launch.Result // without Events and Mode
@@ -126,8 +126,8 @@ func (b *bench) inBothModes(t testing.TB, o sim.Options, all ...views) (outs []o
 	return outs, reason == "", differ
 }
 
-// sameInBothModes fails the test if a launch that runs replayed, where it can be, leaves anything
-// behind that differs from the event-driven one. It returns what inBothModes does.
+// sameInBothModes fails the test if a launch that runs replayed, where it can be, has any result
+// that differs from the event-driven one. It returns what inBothModes does.
 func (b *bench) sameInBothModes(t testing.TB, o sim.Options, all ...views) (outs []outcome, replayed bool) {
 	t.Helper()
 	outs, replayed, differ := b.inBothModes(t, o, all...)

@@ -11,7 +11,8 @@ import (
 	"kernbench/unit"
 )
 
-// parking is the coroutine of a rank's kernel. While it is parked, wait says what for.
+// parking is the coroutine of a rank's kernel. While it is parked, wait is the event that it waits
+// for.
 type parking struct {
 	next  func() (struct{}, bool)
 	yield func(struct{}) bool
@@ -26,7 +27,7 @@ type parking struct {
 	place     fault.Place // where it was when the launch hung
 }
 
-// waiting is what a parked kernel waits for.
+// waiting is the event that a parked kernel waits for.
 type waiting uint8
 
 const (

@@ -47,7 +47,7 @@ func TestSlotsOfSeveralMessages(t *testing.T) {
 }
 
 // TestFullQueueToOnePeer: without contention, a short payload leaves a DMA queue before a long one
-// that entered it earlier. A rank that waits for room goes on then.
+// that entered it earlier. A rank that waits for space continues then.
 func TestFullQueueToOnePeer(t *testing.T) {
 	kernel := func(c *tl.Context, a tl.Args) {
 		x := own(c, a)

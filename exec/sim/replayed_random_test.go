@@ -265,7 +265,7 @@ func TestRandomRingsOnLevels(t *testing.T) {
 }
 
 // TestDMAQueue: PEs whose DMA queues hold fewer descriptors than their rings have slots wait for
-// room in them, at the same times in both modes.
+// space in them, at the same times in both modes.
 func TestDMAQueue(t *testing.T) {
 	full := false
 	for _, a := range []*algorithm.Algorithm{algorithm.RingAllReduceChunked, algorithm.HalvingDoublingAllReduce,

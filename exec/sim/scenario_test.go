@@ -73,7 +73,7 @@ type scenario struct {
 	outcome  *scenarioOutcome // nil: not run yet
 }
 
-// scenarioOutcome holds what a run of a scenario left behind.
+// scenarioOutcome holds the results of a scenario.
 type scenarioOutcome struct {
 	result          *launch.Result
 	err             error
@@ -107,7 +107,7 @@ func playScript(t *testing.T, script string) (string, error) {
 	return out.String(), nil
 }
 
-// statement carries out a line. It reports whether the line asks something.
+// statement carries out a line. It reports whether the line is a query.
 func (s *scenario) statement(t *testing.T, line string) (answer string, asks bool, err error) {
 	t.Helper()
 	if who, program, ok := strings.Cut(line, ":"); ok {
@@ -198,7 +198,7 @@ func (s *scenario) program(rank int, text string) error {
 	return nil
 }
 
-// kernel does what the program of its rank says.
+// kernel performs the program of its rank.
 func (s *scenario) kernel(c *tl.Context, a tl.Args) {
 	steps, ok := s.programs[c.Rank()]
 	if !ok {

@@ -98,8 +98,8 @@ func TestHangTime(t *testing.T) {
 	}
 }
 
-// TestDeadlineIsTold: a launch that a deadline ends says so, in both modes, and does not say that
-// it was cancelled.
+// TestDeadlineIsTold: the error of a launch that a deadline ends names the deadline in both modes,
+// not a cancellation.
 func TestDeadlineIsTold(t *testing.T) {
 	for _, o := range []sim.Options{{}, {EventDriven: true}, {SecondCore: true}} {
 		b := newBench(t, roundTrips(1<<30, func(*tl.Context, int, tl.Tensor) {}), setup{world: 70, n: 8})

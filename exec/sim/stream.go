@@ -83,7 +83,7 @@ func (e *Executor) RunStreams(ctx context.Context, b *launch.Batch) (*launch.Res
 	return e.perform(ctx, x)
 }
 
-// prepareBatch makes the ranks of all streams, and room for those of their programs.
+// prepareBatch makes the ranks of all streams, and space for those of their programs.
 func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 	l := &launch.Launch{
 		Name: "streams", Groups: []launch.Group{{}}, Addrs: b.Addrs, Scratch: b.Scratch,

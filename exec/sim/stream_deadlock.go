@@ -7,8 +7,8 @@ import (
 	"kernbench/tl/launch"
 )
 
-// stalled stops the ranks of streams that cannot continue, and returns an error that says what each
-// waits for.
+// stalled stops the ranks of streams that cannot continue, and returns an error with the wait of
+// each.
 func (x *run) stalled() error {
 	var stuck, open []*rank // open: streams that have not ended
 	var grids []fault.Grid

@@ -152,7 +152,7 @@ func (o *orderer) add() {
 		a.dev = a.to.dev
 	}
 	if o.engine != "" && a.do != actMeet && a.do != actWaitIn {
-		a.post = d.IntN(5) // a task that waits would stop those behind it
+		a.post = d.IntN(5) // a task that waits would stop the later ones
 	}
 	if a.from == a.to && a.do != actLoadStore {
 		return

@@ -128,8 +128,8 @@ func TestTrafficIsOfTheDevice(t *testing.T) {
 	}
 }
 
-// The programs on a PE share the queues of its DMA: with room for one load, their loads go
-// one after the other.
+// The programs on a PE share the queues of its DMA: with space for one load, their loads go one
+// after the other.
 func TestProgramsShareTheQueues(t *testing.T) {
 	took := func(depth int) unit.Time {
 		s := newStreamsOn(t, 1, 8, fmt.Sprintf("pe.dma.queue_depth=%d", depth))
@@ -146,8 +146,8 @@ func TestProgramsShareTheQueues(t *testing.T) {
 	}
 }
 
-// A program leaves nothing behind when it has ended: a long grid needs no more memory than a
-// short one.
+// A program releases everything when it has ended: a long grid needs no more memory than a short
+// one.
 func TestLongGridsKeepNothing(t *testing.T) {
 	const programs = 20000
 	for i := range 2 {

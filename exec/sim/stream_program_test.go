@@ -294,7 +294,7 @@ func perform(q *queueing, a queued, pid, n int, c *tl.Context, args tl.Args) {
 	}
 }
 
-// leftover holds what a run of streams left behind, and how it went.
+// leftover holds the results of a run of streams, and its outcome.
 type leftover struct {
 	err    error
 	res    launch.Result
@@ -386,7 +386,7 @@ func (q *queueing) judged(make func(*oplog.Log, *leftover, *race.Detector) strea
 	}
 }
 
-// differ returns how two runs differ in what they left behind.
+// differ returns the differences between the results of two runs.
 func (o *leftover) differ(b *leftover) string {
 	for i := range o.data {
 		if !bytes.Equal(o.data[i], b.data[i]) {

@@ -81,8 +81,8 @@ func emittedAtEnd(k trace.Kind) bool {
 	return k == trace.Kernel || k == trace.Message || k == trace.Load || k == trace.Store
 }
 
-// classRanks returns the ranks to trace if the scope asks for one rank of each class, or else nil.
-// A launch that cannot be recorded has no classes: its first trace.Some ranks are traced.
+// classRanks returns the ranks to trace if the scope has one rank of each class, or else nil. A
+// launch that cannot be recorded has no classes: its first trace.Some ranks are traced.
 func (e *Executor) classRanks(ctx context.Context, l *launch.Launch) ([]bool, error) {
 	if e.opts.Trace == nil || !e.opts.Scope.ByClass(l.World()) {
 		return nil, nil

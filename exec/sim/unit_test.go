@@ -44,7 +44,7 @@ func TestAnotherUnit(t *testing.T) {
 	c := termsOf(newBench(t, kernel, setup{world: 2, n: n}))
 	for _, eventDriven := range []bool{true, false} {
 		without, with := took(eventDriven, false), took(eventDriven, true)
-		// The additions no longer wait for the matrix, but are issued behind it.
+		// The additions no longer wait for the matrix, but are issued after it.
 		if want := without - c.spec.Math.Time(n) + c.I; with != want {
 			t.Errorf("event-driven %v: with a unit of its own %v, without %v, want %v", eventDriven, with, without, want)
 		}

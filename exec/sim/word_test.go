@@ -50,7 +50,8 @@ func TestBarrierUnderSchedules(t *testing.T) {
 	}
 }
 
-// TestWordDeadlocks: a word that does not come is reported, with what it is and who might have.
+// TestWordDeadlocks: the report of a word that is never updated has its value and the agents that
+// could update it.
 func TestWordDeadlocks(t *testing.T) {
 	tests := []struct {
 		name   string

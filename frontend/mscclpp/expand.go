@@ -27,7 +27,7 @@ type action struct {
 	chans []int // channels of the GPU
 }
 
-// syncKind is what an action does in addition to moving data.
+// syncKind is the synchronisation of an action that moves data.
 type syncKind uint8
 
 const (

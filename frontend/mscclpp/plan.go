@@ -10,7 +10,7 @@ type Plan struct {
 	File           string
 	Name           string
 	Collective     string // as in the file: allreduce, allgather, ...
-	Packets        bool   // protocol LL: scratch has room for flags
+	Packets        bool   // protocol LL: scratch has space for flags
 	InPlace        bool
 	ReuseResources bool
 	Threads        int // of a thread block

@@ -8,7 +8,7 @@ import (
 	"kernbench/unit"
 )
 
-// cause is what the start of a slice waited for last.
+// cause is the last event that the start of a slice waited for.
 type cause uint8
 
 const (

@@ -70,7 +70,7 @@ func (n *counts) waits(li uint32, waiting int) {
 }
 
 // starts counts a message that starts on a link now, which has been free since a time, and takes it
-// for so long. The last link of a route needs no space behind it.
+// for so long. The last link of a route needs no buffer space at its end.
 func (n *counts) starts(li uint32, m *message, now, free, takes unit.Time, last bool) {
 	u := place(&n.of, li)
 	u.Busy += takes

@@ -91,7 +91,7 @@ func (n *Fabric) schedule(li uint32) {
 	}
 }
 
-// block notes whether messages wait for room in a buffer.
+// block notes whether messages wait for space in a buffer.
 func block(b *buffer.Buffer, waits bool) {
 	if b.Flags &^= blocked; waits {
 		b.Flags |= blocked
@@ -297,8 +297,8 @@ func (n *Fabric) enter(li, mi uint32, at unit.Time) {
 	n.q.Post(des.Event{Time: at, Key: n.key(li, des.Arrive), Target: Target(kindArrive, li), Arg: mi})
 }
 
-// standInLine puts a message behind a longer transfer of its source, if there is one. A
-// transfer of several messages without one before it starts a line.
+// standInLine queues a message after a longer transfer of its source, if there is one. A transfer
+// of several messages without one before it starts a line.
 func (n *Fabric) standInLine(li, mi uint32) bool {
 	m := &n.msgs[mi]
 	key := line{li, m.via, m.class()}

@@ -12,7 +12,7 @@ import (
 // route whose links no other one uses is exclusive (package exclusive). On the others messages
 // advance over links at which no other message can come before them (advance.go).
 
-// reservation is what is known while routes are reserved.
+// reservation is the state while routes are reserved.
 type reservation struct {
 	reserved  bool
 	kept      int     // hops of routes that outlive it
@@ -105,7 +105,7 @@ func (n *Fabric) ReserveRoutes(uses []Use, largest int64) {
 	}
 }
 
-// plan is what ReserveRoutes finds out about all uses.
+// plan is the result of ReserveRoutes for all uses.
 type plan struct {
 	users []uint8  // of each link of the machine; 2: several
 	hops  int      // of all uses
@@ -114,14 +114,14 @@ type plan struct {
 	vcs   int      // of all links, but for the first of each
 }
 
-// passed is what is known of a link that routes pass.
+// passed is the state of a link that routes pass.
 type passed struct {
 	bytes    int64  // that can be in flight over it
 	from     uint32 // where messages come from; see from and severalEdges; 0: none come
 	channels uint8  // a bit for each that a route uses
 }
 
-// plan counts the uses of links. It stores the paths of all uses behind the routes: their hops are
+// plan counts the uses of links. It stores the paths of all uses after the routes: their hops are
 // numbers of links in the machine. Use.Clear is how many there are.
 func (n *Fabric) plan(uses []Use) *plan {
 	p := &plan{users: make([]uint8, n.m.NumLinks())}
@@ -203,7 +203,7 @@ func (n *Fabric) passes(p *plan, u *Use, path []routes.Hop, sole bool) {
 	}
 }
 
-// trimmed returns a slice without the room in which it grew, if that is much.
+// trimmed returns a slice without its unused capacity, if that is large.
 func trimmed[T any](s []T) []T {
 	if cap(s)-len(s) > len(s)/16 {
 		return slices.Clone(s)

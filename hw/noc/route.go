@@ -68,8 +68,8 @@ func (n *Fabric) stored(path []machine.Hop) {
 	}
 }
 
-// Latency is what the head of a message needs over a path without contention. It also returns the
-// rate of the slowest link (0 for a path without links).
+// Latency is the time of a message's head over a path without contention. It also returns the rate
+// of the slowest link (0 for a path without links).
 func (n *Fabric) Latency(r Route) (head unit.Time, slowest unit.Rate) {
 	for _, h := range n.routes.Path(r) {
 		k := n.kind(&n.links[h.Number()])

@@ -62,7 +62,7 @@ type queue struct {
 	lines   uint32 // how many lines wait at it
 }
 
-// kind is what links have in common that are alike.
+// kind holds the properties that similar links share.
 type kind struct {
 	spec    *machine.LinkSpec
 	serial  unit.Serial
@@ -77,7 +77,7 @@ const (
 	unused  uint8  = 1<<8 - 1
 )
 
-// most is the largest room of a buffer that counts.
+// most is the largest buffer space that counts.
 const most = 1 << 30
 
 func (m *message) class() Class { return Class(m.vc / routes.Channels) }

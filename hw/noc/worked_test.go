@@ -123,15 +123,15 @@ func TestPortServesOthers(t *testing.T) {
 	})
 }
 
-// TestRoomThatComesEarlier: the message that waits for room goes when there is some, also
-// when a later release was known first.
+// TestRoomThatComesEarlier: the message that waits for space goes when there is some, also if a
+// later release was known first.
 func TestRoomThatComesEarlier(t *testing.T) {
 	r := newRig(150, 1, 10, 1)
 	slow, free, own := r.over(0, 1), r.over(0, 2), r.over(2)
 	sendFrom(r.Fabric, 0, own, Collective, 300, 9, 0)  // keeps link 2 busy until 300
 	sendFrom(r.Fabric, 0, slow, Collective, 100, 0, 1) // on link 1 from 5 to 1005: known at 5
 	sendFrom(r.Fabric, 0, free, Collective, 50, 0, 2)  // before link 2 from 105, on it from 300 to 350
-	sendFrom(r.Fabric, 0, free, Collective, 50, 0, 3)  // has room at 350, not 1005
+	sendFrom(r.Fabric, 0, free, Collective, 50, 0, 3)  // has space at 350, not 1005
 	r.check(t, map[uint32]unit.Time{0: 305, 1: 1010, 2: 355, 3: 410})
 }
 
@@ -313,7 +313,7 @@ func TestManyReleases(t *testing.T) {
 		5: 2015, // from 1005, from 1010
 		6: 2315, // from 1305, from 1310
 		7: 3410, // from 1710, when message 4 leaves; link 3 is free at 1805
-		8: 2620, // there is room at 1805, but link 0 has message 7 until 1810; from 1815
+		8: 2620, // there is space at 1805, but link 0 has message 7 until 1810; from 1815
 	})
 }
 

@@ -104,7 +104,7 @@ type FittedParameter struct {
 	param modelParam
 }
 
-// Role is what a size of a table was used for.
+// Role is the use of a size of a table.
 type Role string
 
 // The roles.
@@ -167,7 +167,7 @@ type calibration struct {
 // libraryProgram is one of those that the library may have run.
 type libraryProgram struct {
 	algorithm, protocol string
-	apart               bool // leaves results where the call asks for them
+	apart               bool // leaves results where the call needs them
 }
 
 // calibrationRow is a size of the table, with the calls whose times say its own.
@@ -352,8 +352,8 @@ func (c *calibration) library(ctx context.Context, x *run.Job) error {
 }
 
 // has reports whether a library has an algorithm with a protocol. NCCL reduces in switches, and
-// between nodes behind them, with Simple alone (src/graph/tuning.cc). RCCL's plans for 8 GPUs that
-// read and write the memory of others come with LL and with Simple (ROCm/rccl:
+// between the nodes that they join, with Simple only (src/graph/tuning.cc). RCCL's plans for 8 GPUs
+// that read and write the memory of others come with LL and with Simple (ROCm/rccl:
 // tools/msccl-algorithms/allreduce-allpairs-8n-*).
 func (c *calibration) has(a *algorithm.Algorithm, protocol string) bool {
 	switch {

@@ -18,7 +18,7 @@ import (
 type ScoreSpec struct {
 	Base       run.Spec // the machine, its settings and fidelity, and the ranks if a table does not say
 	Files      []string // with the tables
-	Collective string   // by its own name or that of nccl-tests; as each table says
+	Collective string   // by its own name or that of nccl-tests; as stated in each table
 
 	Algorithms    []string   // that the library may have run; nil: Algorithms
 	AllAlgorithms bool       // all that can have these ranks

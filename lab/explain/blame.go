@@ -61,8 +61,8 @@ func (c *cutter) cut(chain *cause.Chain) []piece {
 
 // path cuts the latency of several links into its parts: a router or port first, then the wires.
 //
-// A message that waits for room in a buffer goes on when another message has left the buffer. The
-// time of that other message on the link before the buffer counts as a credit stall.
+// A message that waits for space in a buffer continues when another message has left the buffer.
+// The time of that other message on the link before the buffer counts as a credit stall.
 func (c *cutter) path(s *cause.Span) {
 	end := s.End
 	before := func(d unit.Time, why cause.Reason, link int) {

@@ -33,11 +33,11 @@ type Stretch struct {
 	Behind     cause.Site // of queueing: what holds the resource; 0: nothing
 }
 
-// Queued is a message that waited at a link, or for space in the buffer behind it.
+// Queued is a message that waited at a link, or for space in the buffer at the end of the link.
 type Queued struct {
 	Since, Until unit.Time
 	Link         machine.LinkID
-	Full         bool       // the buffer behind the link was full
+	Full         bool       // the buffer at the end of the link was full
 	Site         cause.Site // operation that the message belongs to
 	Behind       cause.Site // operation that it waited for
 }

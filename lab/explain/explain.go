@@ -82,8 +82,8 @@ type explaining struct {
 	job *run.Job
 }
 
-// Run performs a run and explains its time. The error is that of the run, or says why the time
-// cannot be explained. A result that is wrong is no error: look at the Result.
+// Run performs a run and explains its time. The error is that of the run, or the reason why the
+// time cannot be explained. A result that is wrong is no error: look at the Result.
 func Run(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 	r, res, err := explain(ctx, s)
 	if err != nil {

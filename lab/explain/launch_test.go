@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// TestLaunch: software that starts a collective has a blame of its own, which is what a machine
-// without it saves. A part of the simulated time has none of it.
+// TestLaunch: the software that starts a collective has a blame of its own, which equals the time
+// that a machine without it saves. A part of the simulated time has none of it.
 func TestLaunch(t *testing.T) {
 	s := run.Spec{Topology: "dgx-h100", Algorithm: "ring_allreduce_chunked", Ranks: 4, NElem: 1000}
 	r := whole(t, s)

@@ -85,7 +85,7 @@ var useSteps = []struct {
 // idleColor is that of links that carried nothing.
 const idleColor scene.Color = 0xc4c4c4
 
-// line returns how the line of a joint is drawn, and what it says where the mouse rests on it.
+// line returns the style of the line of a joint, and its text under the mouse.
 func (d *Drawing) line(j Joint, color scene.Color, width float64) (scene.Stroke, string) {
 	if d.use == nil {
 		return scene.Stroke{Color: color, Width: width}, ""

@@ -47,7 +47,7 @@ func PanicLine() string {
 }
 
 // PanicText returns the stack of a panic as its report shows it. It has the frames of the kernel's
-// author, or all of them if code of an executor panicked. A deferred function asks for it.
+// author, or all of them if code of an executor panicked. A deferred function calls it.
 func PanicText() string {
 	frames, internal := panicStack()
 	if internal {

@@ -1,6 +1,6 @@
-// Package launch is what a host hands to an executor. It is a Launch of one kernel on many PEs, or
-// a Batch of streams, whose operations are copies, grids of programs, events and words. Kernels do
-// not see it: they see tl.
+// Package launch holds the types that a host passes to an executor. It is a Launch of one kernel on
+// many PEs, or a Batch of streams, whose operations are copies, grids of programs, events and
+// words. Kernels do not see it: they see tl.
 //
 // It may import tl, tl/watch, mem, dtype, fault and unit. Start at Launch and Batch.
 package launch

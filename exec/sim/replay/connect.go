@@ -79,7 +79,7 @@ func (x *Replay) makeRings(sends [][]program.Sends) {
 	x.rings, x.slots = make([]ring, rings), make([]ipcq.Slot, rings*slots)
 }
 
-// intoRing is what is sent into the ring of a port.
+// intoRing holds the messages that are sent into the ring of a port.
 func intoRing(sends []program.Sends, port uint8) program.Sends {
 	if int(port) >= len(sends) {
 		return program.Sends{}

@@ -41,7 +41,7 @@ type tensor struct {
 	slot  int32 // in Replay.slots that it lies in, or none
 }
 
-// waiting is what a rank waits for.
+// waiting is the event that a rank waits for.
 type waiting uint8
 
 const (
@@ -49,7 +49,7 @@ const (
 	forToken          // in the ring of a port
 	forCredit         // of the ring of a port
 	forStream         // the payload before it to be accepted whole
-	forDMA            // room in the queue of messages
+	forDMA            // space in the queue of messages
 	forDrain          // what it has sent to be accepted, and to have left
 )
 
@@ -59,7 +59,7 @@ type phase uint8
 const (
 	fresh    phase = iota
 	issued         // it waits for another rank
-	accepted       // a send: it has a slot, and waits for room in the DMA queue
+	accepted       // a send: it has a slot, and waits for space in the DMA queue
 )
 
 // waits suspends the current step. It returns false for its caller to return.
@@ -125,7 +125,7 @@ func (x *Replay) end(f *rank) {
 	x.left--
 }
 
-// enqueue waits for room in the DMA queue of loads and stores.
+// enqueue waits for space in the DMA queue of loads and stores.
 func (x *Replay) enqueue(f *rank) {
 	for spec := &x.in.Spec.DMA; f.dma.Full(spec, dma.Compute, f.clock); {
 		f.clock, _ = f.dma.NextLeaves(dma.Compute)

@@ -45,7 +45,7 @@ func (x *Replay) launch(f *rank, id uint32, w wire, size int64) {
 	}, des.MakeKey(des.Arrive, uint32(x.in.Machine.NumLinks())+uint32(f.pe), SeqToken+r.out, w.seq))
 }
 
-// Departed: a token has been read; its slot may go, and its DMA queue has room from end on.
+// Departed: a token has been read; its slot may go, and its DMA queue has space from end on.
 func (x *Replay) Departed(user uint32, end unit.Time) {
 	w := &x.wires[user]
 	f := &x.ranks[x.rings[w.ring].from]

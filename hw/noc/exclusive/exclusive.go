@@ -26,7 +26,7 @@ type Routes struct {
 type State struct {
 	At    unit.Time // start of the latest message; of ideal routes, its arrival
 	First uint32    // of its links in Routes.freeAt
-	Clear uint32    // passage of that message, which met no other; 0: Routes.freeAt says when links are free
+	Clear uint32    // passage of that message, which met no other; 0: Routes.freeAt has the times at which links are free
 }
 
 // New returns an empty set of routes. On ideal ones messages of different times do not meet either.

@@ -94,7 +94,7 @@ const leastShared = 2
 // tail stores a path up to where it meets a stored one that ends alike, and returns where it
 // begins. known is, by link, the latest hop that was stored for it.
 func (t *Table) tail(path []Hop, known []uint32) uint32 {
-	own, next := len(path), uint32(0) // links that are not stored yet, and where the path goes on behind them
+	own, next := len(path), uint32(0) // links that are not stored yet, and where the path continues after them
 	for own > 0 {
 		at := known[path[own-1].Number()]
 		if at == 0 || t.Hops[at] != path[own-1] || t.Onward(Route{At: at}).At != next {

@@ -49,7 +49,7 @@ func (t *Table) Hop(r Route) Hop { return t.Hops[r.At] }
 // Last reports whether a route has one link.
 func (t *Table) Last(r Route) bool { return t.Hops[r.At+1] >= jump && t.Onward(r).Empty() }
 
-// Onward returns what is left of a route behind its first link.
+// Onward returns the rest of a route after its first link.
 func (t *Table) Onward(r Route) Route {
 	if r.At++; t.Hops[r.At] < jump {
 		return r

@@ -37,7 +37,7 @@ func Parse(name string, data []byte) (*Table, error) {
 			"found no table; the output of nccl-tests, its JSON (-J), or columns size_bytes and time_us are expected")
 }
 
-// tagged is what mpirun --tag-output writes before a line.
+// tagged matches the prefix of a line that mpirun --tag-output writes.
 var tagged = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\[\d+,\d+\]<std(out|err)>: ?`)
 })
@@ -138,7 +138,7 @@ func (t *Table) remark(line string) (Remark, bool) {
 	return r, true
 }
 
-// keyForm is what a key looks like: a comment with a colon in it is none.
+// keyForm matches a key: a comment with a colon in it is none.
 var keyForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_ -]{0,40}$`)
 })

@@ -140,7 +140,7 @@ func readHead(text string) *columns {
 // textRow reads a line of the table: what it says out of place and in place, nil where it says
 // nothing.
 func (t *Table) textRow(h *columns, n int, line string) (out, in *row, err error) {
-	line, _, _ = strings.Cut(line, "#") // a remark of kernbench perf behind the row
+	line, _, _ = strings.Cut(line, "#") // a remark of kernbench perf after the row
 	cells := words(strings.ReplaceAll(line, "\t", " "))
 	shift, onlyIn := 0, h.inTime >= 0 && len(cells) == h.n-h.betweenPlacements
 	switch {

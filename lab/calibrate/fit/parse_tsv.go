@@ -92,8 +92,8 @@ func (t *Table) parseTSV(lines []string, head int) error {
 	return t.finish(rows)
 }
 
-// agrees holds a bandwidth against that which follows from size and time. Where they differ one of
-// the columns is in another unit than its name says.
+// agrees holds a bandwidth against that which follows from size and time. If they differ, one of
+// the columns does not have the unit of its name.
 func (t *Table) agrees(line int, w word, want float64) error {
 	got, err := strconv.ParseFloat(w.text, 64)
 	if err != nil {

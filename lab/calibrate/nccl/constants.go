@@ -57,7 +57,7 @@ var speeds = map[Generation][]float64{
 	Blackwell: {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18},
 }
 
-// treeShares is what is left of a tree's rate, by protocol, at 64 B, 128 B and so on.
+// treeShares is the usable share of a tree's rate, by protocol, at 64 B, 128 B and so on.
 var treeShares = [3][24]float64{
 	ll:     {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
 	ll128:  {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},

@@ -23,7 +23,7 @@ func bruckAllGather(c *tl.Context, a tl.Args) {
 	}
 }
 
-// BruckAllGather has the fewest steps, whatever the number of ranks.
+// BruckAllGather has the fewest steps for any number of ranks.
 var BruckAllGather = Register(Algorithm{
 	Name:       "bruck_allgather",
 	Summary:    "each rank receives the vectors of the ranks at distance 1, 2, 4, ... and rotates them into rank order, in the fewest steps for any number of ranks",

@@ -63,7 +63,7 @@ func bucketRound(c *tl.Context, a *tl.Args, parts []*bucketPart, next func(p *bu
 // levelCircle is a rank's place in the ring of a level.
 type levelCircle struct{ level, me, n int }
 
-// levelCircles returns the rings that a rank stands in, by level.
+// levelCircles returns the rings of a rank, by level.
 func levelCircles(c *tl.Context, a *tl.Args) []levelCircle {
 	var all []levelCircle
 	for k, n := range topology.LevelsOf(c.WorldSize(), a.Levels) {

@@ -8,8 +8,8 @@ import (
 
 // hierarchicalDirectAllReduce is hierarchicalAllReduce without rings. At each level a rank reads
 // its part from the copies of all other ranks of its group, without a wait between the reads. At
-// the end it reads the parts of the others. So a level takes two barriers, whatever its size; a
-// ring takes one for each rank.
+// the end it reads the parts of the others. So a level of any size takes two barriers; a ring takes
+// one for each rank.
 //
 // No rank changes what another still reads. On the way up a rank writes only its own part. On the
 // way back no rank begins before all ranks of its group have arrived.

@@ -10,7 +10,7 @@ type levelOrder struct {
 	start  []int // where the block at a place begins, and where all end
 }
 
-// levelOrderOf places blocks of so many elements.
+// levelOrderOf places blocks of equal length.
 func levelOrderOf(widths []int, world int, elems func(rank int) int) levelOrder {
 	o := levelOrder{widths: widths, start: make([]int, world+1)}
 	sizes := make([]int, world)

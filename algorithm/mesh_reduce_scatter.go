@@ -2,9 +2,9 @@ package algorithm
 
 import "kernbench/tl"
 
-// meshReduceScatter is meshAllGather in reverse. What each row needs is summed along the columns,
-// from both ends at once, and then single chunks along the rows. What the columns leave is kept in
-// staging memory.
+// meshReduceScatter is meshAllGather in reverse. The part of each row is summed along the columns,
+// from both ends at once, and then single chunks along the rows. The results of the columns are
+// kept in staging memory.
 func meshReduceScatter(c *tl.Context, a tl.Args) {
 	g, n, me := meshOf(c, a), c.WorldSize(), c.Rank()
 	v, sums := bringBlocks(c, a)

@@ -8,7 +8,8 @@ import (
 
 // multiRingReduceScatter is multiRingAllGather in reverse. Two quarters of each chunk are summed
 // along the columns first, one chunk of the row after the other, and then along the rows. The other
-// two are summed along the rows first. What the first dimension leaves is kept in staging memory.
+// two are summed along the rows first. The results of the first dimension are kept in staging
+// memory.
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func multiRingReduceScatter(c *tl.Context, a tl.Args) {

@@ -8,8 +8,8 @@ import (
 
 // pairwiseReduceScatter takes N-1 steps. In each of them every rank has one partner to send to and
 // one to receive from. In step i a rank puts the chunk of the rank i further on into its slot
-// there. It adds the chunk that the rank i before has put here. Nothing is handed on, so that each
-// contribution crosses once, whatever the number of ranks.
+// there. It adds the chunk that the rank i before has put here. No rank forwards data, so each
+// contribution is sent once, for any number of ranks.
 func pairwiseReduceScatter(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	data, signals := scratch(c, a, n*largest(a, n))

@@ -2,9 +2,9 @@ package algorithm
 
 import "kernbench/tl"
 
-// ringAllReduce passes every rank's vector once round the ring; each rank adds up what
-// passes by. What is sent on is the vector just received, straight from its slot, and not
-// the sum: a sum sent on would count contributions twice.
+// ringAllReduce passes every rank's vector once round the ring; each rank adds up what passes by. A
+// rank forwards the vector just received, straight from its slot, not the sum: a sum sent on would
+// count contributions twice.
 //
 // A rank forwards from the slot that it holds, so a ring of n slots has n-1 to receive into. With
 // n_slots: 1 and three ranks or more it hangs. Ranks add in different orders, so their

@@ -6,9 +6,9 @@ import (
 )
 
 // swingAllReduce halves and doubles like halvingDoublingAllReduce, but with partners that are near
-// on a ring. They are at distance 1, 1, 3, 5, 11, ..., on alternating sides. What is largest goes
-// the shortest route. Half of the vector swings in the opposite direction, so that the links on
-// both sides of a rank are used at the same time.
+// on a ring. They are at distance 1, 1, 3, 5, 11, ..., on alternating sides. The largest messages
+// take the shortest routes. Half of the vector swings in the opposite direction, so that the links
+// on both sides of a rank are used at the same time.
 func swingAllReduce(c *tl.Context, a tl.Args) {
 	folded(c, a, func(out tl.Ref, sum tl.Tensor, dims int) {
 		keep, mirrored := halves(sum, 0)

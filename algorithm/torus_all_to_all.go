@@ -101,7 +101,7 @@ type tileCourse struct {
 	first, place, group, all int // first tile and place in a group, tiles of the group and of all
 }
 
-// next goes on to the next tile, and reports whether there is one.
+// next moves to the next tile and reports whether there is one.
 func (t *tileCourse) next() {
 	if t.place++; t.place < t.group {
 		return
@@ -124,7 +124,7 @@ func (t *tileCourse) next() {
 // end reports whether there are no more tiles.
 func (t *tileCourse) end() bool { return t.distance > t.s.most() }
 
-// tile returns the current tile of the block whose place along the dimension is so many hops ahead.
+// tile returns the current tile of the block that is hops places ahead along the dimension.
 func (t *tileCourse) tile(hops int, in func(rank int) tl.Ref) tl.Ref {
 	s := t.s
 	per := s.tiles(t.distance)

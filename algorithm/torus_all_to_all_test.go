@@ -10,7 +10,7 @@ import (
 )
 
 // TestTorusAllToAll: on a torus of one to four dimensions all blocks arrive, in place or not. Two
-// slots are enough, whatever the length of a tile.
+// slots are enough for tiles of any length.
 func TestTorusAllToAll(t *testing.T) {
 	a := algorithm.TorusAllToAll
 	for _, levels := range [][]int{{1}, {2}, {5}, {2, 2}, {4, 3}, {3, 1, 2}, {6, 4}, {2, 3, 4}, {2, 2, 2, 3}} {

@@ -38,7 +38,7 @@ func torusOf(c *tl.Context, a tl.Args) torus {
 	return torus{c, a.Op, c.Rank() % w, c.Rank() / w, w, n / w}
 }
 
-// rowLength returns how many of n ranks stand in a row.
+// rowLength returns the number of ranks in a row, for n ranks.
 func rowLength(rank, south, n int) int {
 	if south == rank {
 		return n

@@ -11,7 +11,7 @@ import (
 )
 
 // TestTorusBroadcast: on a torus of one to four dimensions, from any root, each rank but the root
-// receives each element once. Two slots are enough, whatever the length of a piece.
+// receives each element once. Two slots are enough for pieces of any length.
 func TestTorusBroadcast(t *testing.T) {
 	a := algorithm.TorusBroadcast
 	for _, levels := range [][]int{{1}, {2}, {5}, {2, 2}, {4, 3}, {3, 1, 2}, {3, 4, 5}, {2, 2, 2, 3}} {

@@ -8,7 +8,8 @@ import (
 
 // torusReduceScatter is torusAllGather in reverse. Partial sums of what each row needs, one stretch
 // of the vector, go around the rings of the columns. Then those of single chunks go around the
-// rings of the rows, and end where they belong. What the columns leave is kept in staging memory.
+// rings of the rows, and end where they belong. The results of the columns are kept in staging
+// memory.
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
 func torusReduceScatter(c *tl.Context, a tl.Args) {

@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// Auto is the name that stands for the algorithm that a Tuning has for a call.
+// Auto is the name for the algorithm that a Tuning chooses for a call.
 const Auto = "auto"
 
 // Tuning holds the fastest algorithm for each measured call and machine.

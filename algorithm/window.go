@@ -35,8 +35,8 @@ import (
 // it was notified that the others have ended call k. On one window a rank could stage for its next
 // call what a slower one still reads for this one.
 //
-// What data a window holds from before does not matter: each call writes what it reads. Calls may
-// have different numbers of elements, because the signals lie after the data of the largest call.
+// The earlier contents of a window do not matter: each call writes what it reads. Calls may have
+// different numbers of elements, because the signals lie after the data of the largest call.
 
 // ringRow is the number of signals in a row of a ring: 64 bytes.
 const ringRow = 16
@@ -45,7 +45,7 @@ const ringRow = 16
 // ring's at least.
 func meshRow(world int) int { return max(ringRow, world) }
 
-// scratchLayout declares a window of n elements and rows of so many signals.
+// scratchLayout declares a window of n elements and rows of signals.
 func scratchLayout(world, n int, t dtype.Type, rows, perRow int) (*mem.Layout, error) {
 	if world < 1 || n < 0 || !t.Valid() {
 		return nil, fmt.Errorf("a window for %d ranks with %d elements of %v: at least one rank, no negative number, and a type",
@@ -120,8 +120,8 @@ const (
 	fromRight
 )
 
-// notify notifies a peer by a word. What the peer is to see must have taken effect: own stores
-// by a pipe barrier, puts by a fence.
+// notify notifies a peer by a word. The data for the peer must have taken effect: own stores by a
+// pipe barrier, puts by a fence.
 func notify(c *tl.Context, word tl.Signal, peer int) { c.Notify(word, peer, tl.SignalAdd, 1) }
 
 // awaitWord waits for the use-th notification of a word, counted from 1.

@@ -10,9 +10,9 @@ import (
 // left neighbour's copy of the window. In the first N-1 steps it adds the chunk to its own, and
 // then it keeps it.
 //
-// One barrier per step is enough, and it needs no word to the left. What a rank overwrites in step
-// s of the second half its right neighbour has read in step s of the first. That neighbour's next
-// notification, forwarded from rank to rank, comes around in the N-1 steps between.
+// One barrier per step is enough, and it needs no word to the left. In step s of the second half a
+// rank overwrites data that its right neighbour has read in step s of the first. That neighbour's
+// next notification, forwarded from rank to rank, comes around in the N-1 steps between.
 func windowAllReduceRing(c *tl.Context, a tl.Args) {
 	r := ofVector(c, a)
 	r.reduceByReads()

@@ -5,7 +5,7 @@ import (
 	"kernbench/topology"
 )
 
-// ring is a call of a kernel over a window whose ranks stand in a ring. An all-reduce is a
+// ring is a call of a kernel over a window whose ranks form a ring. An all-reduce is a
 // reduce-scatter and an all-gather, by reads or by puts. Each half of it is here once, for the
 // kernels that are both and for those that are one.
 type ring struct {
@@ -20,7 +20,7 @@ type ring struct {
 	counted         int // place among the window's uses of a row that serves all rounds; 0: each round has a row
 }
 
-// newRing returns the ring of a call whose window holds so many elements.
+// newRing returns the ring of a call.
 func newRing(c *tl.Context, a tl.Args, elems int, chunk func(data tl.Sym, k int) tl.Sym) *ring {
 	me, n := c.Rank(), c.WorldSize()
 	r := &ring{c: c, a: a, me: me, n: n, left: (me + n - 1) % n, right: (me + 1) % n, use: a.Use(0)}

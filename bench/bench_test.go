@@ -124,7 +124,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// An algorithm can be run by its name alone, whatever it performs.
+// An algorithm of any collective can be run by its name alone.
 func TestFor(t *testing.T) {
 	for collective, want := range map[string]*bench.Program{
 		"all_reduce": bench.CCLAllReduce, "all_gather": bench.AllGatherDistributed, "broadcast": bench.BroadcastDistributed,

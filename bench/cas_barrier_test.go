@@ -8,8 +8,8 @@ import (
 	"kernbench/tl"
 )
 
-// The compare-and-swap barrier resets itself: under random delays no rank leaves it before all
-// have come to it as often.
+// The compare-and-swap barrier resets itself: under random delays no rank leaves a barrier before
+// all ranks have arrived at it.
 func TestCASBarrierIsReusable(t *testing.T) {
 	const uses = 1000
 	for _, world := range []int{2, 3} {

@@ -104,7 +104,7 @@ func TestInputOfAFile(t *testing.T) {
 	}
 }
 
-// What cannot be an input of so many ranks is refused.
+// An input that does not fit the number of ranks is refused.
 func TestInputIsChecked(t *testing.T) {
 	for _, tt := range []struct {
 		in       Input
@@ -127,7 +127,7 @@ func TestInputIsChecked(t *testing.T) {
 	}
 }
 
-// What is no number agrees with its like only, however wide the bound.
+// NaN agrees only with NaN and an infinity only with itself, for any bound.
 func TestAgrees(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, tt := range []struct {

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// compareWithFiles compares algorithms of which some are programs of other tools. Algorithms of the
-// library run first. The call of the files has as many bytes as theirs.
+// compareWithFiles compares algorithms, some of which are programs of other tools. Algorithms of
+// the library run first. The call of the files has as many bytes as theirs.
 func (a *app) compareWithFiles(ctx context.Context, cmd *cobra.Command, s run.Spec, names []string) ([]compare.Row, error) {
 	if s.Algorithm != "" || s.Bench != "" {
 		return nil, errors.New("--algorithm and --bench: the named files are compared; leave these flags out")

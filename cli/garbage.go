@@ -7,9 +7,9 @@ import (
 	"runtime/metrics"
 )
 
-// The garbage that may exist beside live memory. A large machine makes no garbage while it is
-// simulated, so it needs little. The many small runs of a sweep need more, so that collecting costs
-// little. Near 1 GiB less garbage is allowed, so that a process stays within it if it can.
+// The garbage that may exist in addition to live memory. A large machine makes no garbage while it
+// is simulated, so it needs little. The many small runs of a sweep need more, so that collecting
+// costs little. Near 1 GiB less garbage is allowed, so that a process stays within it if it can.
 const (
 	garbageMost  = 3         // times the bytes in use
 	garbageFree  = 128 << 20 // bytes of garbage that cost little

@@ -4,8 +4,8 @@ import "kernbench/unit"
 
 // AllReduce combines element i of all ranks, and gives every rank the result.
 //
-// Demand: each element has N-1 operands that must meet the N-th, and a result that N-1 ranks must
-// get. That is 2(N-1) times M bytes, or 2(N-1)/N M per rank.
+// Demand: each element has N-1 operands that must reach the N-th, and a result that must reach N-1
+// ranks. That is 2(N-1) times M bytes, or 2(N-1)/N M per rank.
 var AllReduce = register(Collective{
 	Name:       "all_reduce",
 	Summary:    "every rank ends with the reduction of all ranks' vectors",

@@ -2,9 +2,9 @@ package collective
 
 import "kernbench/unit"
 
-// AllToAllV is AllToAll with blocks of different sizes: Call.Counts[r][d] elements go from
-// rank r to rank d. What a rank brings is ordered by receiver, what it ends with by sender.
-// Without counts all blocks are of Elems/World elements.
+// AllToAllV is AllToAll with blocks of different sizes: Call.Counts[r][d] elements go from rank r
+// to rank d. A rank's contribution is ordered by receiver, and its result by sender. Without counts
+// all blocks are of Elems/World elements.
 var AllToAllV = register(Collective{
 	Name:    "all_to_all_v",
 	Summary: "rank r ends with what every rank has for it, in rank order; how much that is differs from pair to pair",

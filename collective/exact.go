@@ -8,9 +8,9 @@ import (
 	"kernbench/tl"
 )
 
-// exact computes element i of part with 2200 bits. It is used for the few elements at which float64
-// overflows, underflows or meets an infinity or a NaN. Sums of float64 values are exact in 2200
-// bits; products are rounded to 2200 bits. overflow is true if all operands are finite and the
+// exact computes element i of part with 2200 bits. It is used for the few elements for which
+// float64 overflows, underflows, or has an infinity or a NaN. Sums of float64 values are exact in
+// 2200 bits; products are rounded to 2200 bits. overflow is true if all operands are finite and the
 // result is too large for a float64.
 func (e *Expectation) exact(part Part, i int, in func(int) []byte) (v float64, overflow bool) {
 	const precision = 2200

@@ -295,7 +295,7 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// What Neutral accepts must leave every element as it is; checked on the ends of the
+// An element that Neutral accepts must not change any other element; checked on the ends of the
 // range of each type.
 func TestNeutralIsNeutral(t *testing.T) {
 	candidates := []float64{0, 1, -1, 255, -128, 127, 32767, -32768, 1<<31 - 1, -1 << 31, 0x1p63, -0x1p63, math.Inf(1), math.Inf(-1)}

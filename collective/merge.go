@@ -53,7 +53,7 @@ func (h *Hasher) MergeAxis(dst, a Prov, outer, axis, inner int, why int32) Prov 
 	return dst
 }
 
-// Transpose extends dst by the elements of a matrix of so many rows and columns, turned.
+// Transpose extends dst by the elements of a matrix in transposed order.
 func Transpose(dst, a Prov, rows, cols int) Prov {
 	if len(a) == 1 && !a[0].labelled() {
 		return Concat(dst, a)

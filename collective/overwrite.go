@@ -70,7 +70,7 @@ func (p Prov) overwriteRun(i int, skip int32, src *Run) bool {
 	return false
 }
 
-// resize makes room for n runs where lo..hi-1 were, keeping what follows.
+// resize replaces the runs lo to hi-1 by space for n runs and keeps the following ones.
 func resize(p Prov, lo, hi, n int) Prov {
 	switch d := n - (hi - lo); {
 	case d < 0:

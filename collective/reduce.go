@@ -2,8 +2,8 @@ package collective
 
 import "kernbench/unit"
 
-// Reduce combines element i of all ranks, and gives the root the result. What the others
-// hold afterwards is not defined.
+// Reduce combines element i of all ranks, and gives the root the result. The contents of the other
+// ranks are then undefined.
 var Reduce = register(Collective{
 	Name:    "reduce",
 	Summary: "the root ends with the reduction of all ranks' vectors",

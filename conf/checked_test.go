@@ -9,7 +9,7 @@ import (
 	_ "kernbench/internal/fewcollections"
 )
 
-// What a loaded configuration returns is a copy: nothing that a caller writes to it changes the
+// A loaded configuration returns copies: nothing that a caller writes to it changes the
 // configuration.
 func TestLoadedConfigurationsCannotBeChanged(t *testing.T) {
 	sets := []string{"system.levels=[{network: torus, dims: [2, 3], link: {bw_gbs: 50}}]"}

@@ -131,7 +131,7 @@ software: {protocols: {simple: {latency_ns: 2984}, ll: {latency_ns: 184}, ll128:
 }
 
 // TestStarts: a collective may have a start of its own, and graphs too. Protocols keep their
-// distances. A graph of which nothing is known is refused.
+// distances. A graph without a known start is refused.
 func TestStarts(t *testing.T) {
 	const file = `
 software:

@@ -32,7 +32,7 @@ type machine struct {
 	Software Software `conf:"software" doc:"times that software adds to those of the hardware"`
 	Rings    Rings    `conf:"rings" doc:"the machine's own defaults of the rings in ccl.yaml"`
 
-	// Choices are no part of the machine, nor of its fingerprint, which they name.
+	// Choices belong neither to the machine nor to its fingerprint. They name the fingerprint.
 	Choices []TuningTable `conf:"choices" doc:"what the algorithm auto runs on this machine, and no other, at which size, as kernbench calibrate found it: tables as kernbench tune writes them, each of a collective, a number of ranks and a type" json:"-"`
 }
 

@@ -12,8 +12,7 @@ import "kernbench/unit"
 // Phase orders events of one instant before anything else does.
 type Phase uint8
 
-// Phases. What happens in the fabric comes first, decisions that need to know all of it
-// come last.
+// Phases. Events of the fabric come first. Decisions that need all of these events come last.
 const (
 	Arrive Phase = iota // a message, a credit, a completion
 	Retry               // a resource looks again for work

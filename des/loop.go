@@ -15,7 +15,7 @@ const lookEvery = 1 << 12
 // LookNext makes Run call Look before the next event.
 func (l *Loop) LookNext() { l.until = 0 }
 
-// Run handles events in their order until none is left. What needs no event is done first.
+// Run handles events in their order until none is left. Work that needs no event is done first.
 func (q *Queue) Run(l *Loop) error {
 	for ; ; l.until-- {
 		if l.until <= 0 {

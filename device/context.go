@@ -42,8 +42,8 @@ type Config struct {
 	Contributed func(c *Call, g *CallGroup, in func(rank int) []byte) (keep bool, err error)
 	// Given is the algorithm of all plans, for any name; nil: the algorithm of the plan's name.
 	Given *Given
-	// Fresh is called with the new memory of a window, on each member. The memory is zero, whatever
-	// it held before. Fresh may be nil.
+	// Fresh is called with the new memory of a window, on each member. The memory is set to zero.
+	// Fresh may be nil.
 	Fresh func(a mem.Addr, bytes int64)
 }
 

@@ -55,7 +55,7 @@ func InWindow(w *mem.Window, rank int, part string) Memory {
 	}
 }
 
-// findPart finds a part of a window, of which a member has a copy.
+// findPart finds a part of a window, in the copy of a member.
 func findPart(op string, w *mem.Window, rank int, part string) (*mem.Part, error) {
 	switch {
 	case w == nil:

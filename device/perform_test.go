@@ -92,7 +92,7 @@ func init() {
 	})
 }
 
-// oneCube makes a vector of which each PE of the first cube has n elements: 0, 1, 2, ...
+// oneCube makes a vector with n elements on each PE of the first cube: 0, 1, 2, ...
 func oneCube(t testing.TB, c *device.Context, n int) *device.Tensor {
 	t.Helper()
 	x := must(c.Zeros(1, 4*n, dtype.F32, device.DPPolicy{PE: device.ColumnWise, NumCubes: 1}))(t)

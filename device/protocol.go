@@ -22,8 +22,8 @@ func (c *Context) channels(p *Plan, bytes unit.Bytes) tl.Ring {
 	return ring
 }
 
-// protocolOf converts a protocol for executors. A credit is only a flag, written without a fence
-// and found by polling, whatever the protocol of the data. So its latency is that of an ll message.
+// protocolOf converts a protocol for executors. With every protocol of the data a credit is only a
+// flag, written without a fence and found by polling. So its latency is that of an ll message.
 func protocolOf(t *conf.Topology, name string) tl.Protocol {
 	p := t.Software().Protocol(name)
 	return tl.Protocol{Latency: t.Latencies(name), Credit: t.Latencies("ll"), Payload: p.Payload()}

@@ -14,8 +14,8 @@ import (
 	"kernbench/topology"
 )
 
-// What a program outside the repository may register: a topology, and an algorithm that no
-// ccl.yaml mentions.
+// A program outside the repository may register: a topology, and an algorithm that no ccl.yaml
+// mentions.
 var (
 	_ = topology.Register(topology.Topology{
 		Name: "two_by", Summary: "a column of pairs", Planar: true,

@@ -9,8 +9,8 @@ import (
 	"kernbench/mem"
 )
 
-// ShardSpec is one PE's part of a tensor: its place in the machine, and where its bytes
-// stand in the tensor's virtual addresses. Replicas share their offset.
+// ShardSpec is one PE's part of a tensor: its place in the machine, and the place of its bytes in
+// the tensor's virtual addresses. Replicas share their offset.
 type ShardSpec struct {
 	SIP, Cube, PE int
 	OffsetBytes   int64 // from the tensor's virtual address

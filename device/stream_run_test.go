@@ -198,7 +198,7 @@ func TestFaultsOnStreams(t *testing.T) {
 	})
 }
 
-// After a launch that failed a team can meet again.
+// After a failed launch the barriers of a team work again.
 func TestTeamsMeetAfterAFault(t *testing.T) {
 	c := open(t)
 	team := must(c.NewTeam("three", []int32{0, 1, 2}))(t)

@@ -64,8 +64,8 @@ func (c *Context) Empty(rows, cols int, t dtype.Type, p DPPolicy) (*Tensor, erro
 	return c.place(rows, cols, t, specs)
 }
 
-// EmptyRanks is Empty for a vector of which the first ranks PEs of the current SIP have n
-// elements each: see ResolveRanks.
+// EmptyRanks is Empty for a vector with n elements on each of the first ranks PEs of the current
+// SIP: see ResolveRanks.
 func (c *Context) EmptyRanks(ranks, n int, t dtype.Type) (*Tensor, error) {
 	specs, err := ResolveRanks(c.cfg.Machine, ranks, n, t, c.current)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Context) EmptyRanks(ranks, n int, t dtype.Type) (*Tensor, error) {
 	return c.place(1, ranks*n, t, specs)
 }
 
-// EmptyOn is Empty for a vector of which some PEs of the current SIP have n elements each: see
+// EmptyOn is Empty for a vector with n elements on each of some PEs of the current SIP: see
 // ResolvePEs.
 func (c *Context) EmptyOn(pes []int32, n int, t dtype.Type) (*Tensor, error) {
 	specs, err := ResolvePEs(c.cfg.Machine, pes, n, t, c.current)

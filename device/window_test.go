@@ -160,7 +160,7 @@ there is one of that name: free it, or choose another name`},
 	}
 }
 
-// What belongs to one context is nothing to another.
+// A context refuses the teams and windows of another one.
 func TestForeignTeamsAndWindows(t *testing.T) {
 	a := open(t)
 	_, team, w := pair(t)
@@ -174,7 +174,7 @@ func TestForeignTeamsAndWindows(t *testing.T) {
 	}
 }
 
-// The host meets the typed faults of kernels, at its own source line.
+// The host gets the typed faults of kernels, with its own source line.
 func TestHostAccessIsChecked(t *testing.T) {
 	accesses := []struct {
 		name string
@@ -413,7 +413,7 @@ func TestOverlappingTeams(t *testing.T) {
 	}
 }
 
-// A team's launch gives each rank its shard, whatever the order of ranks.
+// A team's launch gives each rank its shard, for any order of ranks.
 func TestLaunchTeam(t *testing.T) {
 	c := open(t)
 	x := must(c.Zeros(1, 8, dtype.F32, device.DPPolicy{PE: device.ColumnWise, NumCubes: 1}))(t) // PEs 0 to 3
@@ -430,7 +430,7 @@ func TestLaunchTeam(t *testing.T) {
 	}
 }
 
-// A kernel that keeps a window beyond its life meets the fault that the host meets.
+// A kernel that uses a freed window gets the same fault as the host.
 func TestUseAfterRelease(t *testing.T) {
 	c, team, w := pair(t)
 	if err := c.FreeWindow(w); err != nil {

@@ -52,7 +52,7 @@ func disjointCycles(blocked []Blocked, at map[int]*Blocked) (best []int, ok bool
 			return nil, false
 		}
 	}
-	walk := make(map[int]int, len(blocked)) // the walk in which a rank was met
+	walk := make(map[int]int, len(blocked)) // the walk that reached a rank
 	for i := range blocked {
 		var trail []int
 		r := blocked[i].Rank

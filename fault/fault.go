@@ -131,7 +131,7 @@ func (e *BadAddress) Error() string {
 	return fmt.Sprintf("%v: bad address %s, %d bytes: %s", e.Place, e.Addr, e.Bytes, e.Reason)
 }
 
-// Misuse is a call whose arguments cannot be right, whatever the state of the machine.
+// Misuse is a call whose arguments are wrong in every state of the machine.
 type Misuse struct {
 	Place
 	Reason string

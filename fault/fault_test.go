@@ -101,7 +101,7 @@ func TestNewDeadlock(t *testing.T) {
 	}
 }
 
-// Whatever the waits are, a cycle is one of the graph and none is shorter.
+// For any waits, the reported cycle is a cycle of the graph, and no cycle is shorter.
 func TestCycleIsShortest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		world := rapid.IntRange(1, 7).Draw(t, "world")
@@ -233,7 +233,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// What the host does happens on no rank.
+// Operations of the host have no rank.
 func TestHostPlace(t *testing.T) {
 	if got := (fault.Place{Rank: fault.Host, Op: "host read"}).String(); got != "host read" {
 		t.Errorf("got %q", got)

@@ -141,7 +141,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// failing is a test that records its failure and goes on.
+// failing is a test that records its failure and continues.
 type failing struct{ text string }
 
 func (f *failing) Helper() {}

@@ -5,8 +5,7 @@ import "fmt"
 // Space is a kind of memory.
 type Space uint8
 
-// The memories of the machine. A virtual address stands for a place in HBM that the
-// address map decides.
+// The memories of the machine. A virtual address denotes a place in HBM. The address map maps it.
 const (
 	Virtual Space = iota
 	HBM           // one slice per PE

@@ -33,8 +33,8 @@ type variant struct {
 
 func mine(c *tl.Context, a tl.Args) tl.Ref { return a.Shard(c.Rank()) }
 
-// over returns a virtual place of a rank, that spans so many extents from the first or second one
-// on.
+// over returns a virtual place of a rank that spans a number of extents, from the first or second
+// one on.
 func over(c *tl.Context, first, extents int) tl.Ref {
 	return tl.Ref{Addr: virtual(c.Rank()) + mem.Addr(64*first), Shape: tl.Dims(32 * extents), DType: dtype.F16}
 }

@@ -7,7 +7,7 @@ import (
 	"kernbench/tl"
 )
 
-// anyRecord returns a record of random operations, on tensors of which each is made before it is
+// anyRecord returns a record of random operations, on tensors that are each made before they are
 // read. Numbers are used again, but not for the result of an operation that reads the tensor.
 func anyRecord(d *rand.Rand) *Record {
 	k := &Record{Tensors: 1 + d.IntN(8)}

@@ -28,7 +28,7 @@ func long(world, rounds int) *launch.Launch {
 	})
 }
 
-// form is an operation with its form and the rest, whatever their numbers.
+// form is an operation with its form and other fields, instead of their numbers.
 type form struct {
 	program.Op
 	program.Form

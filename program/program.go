@@ -84,7 +84,7 @@ type Form struct {
 	Shape tl.Shape
 }
 
-// More is what few operations have.
+// More holds the fields that only few operations have.
 type More struct {
 	Outer, Axis, Inner int
 	Scalar, Scalar2    uint64 // bits of a float64: -0 is not 0, and NaN is NaN

@@ -185,8 +185,9 @@ func (p *performer) do(s call) {
 	p.all = append(p.all, made)
 }
 
-// TestRandomKernels: whatever ranks do, each has what it issues alone. There are no more records
-// than different kernels, if none accesses memory whose pieces depend on the address.
+// TestRandomKernels: for random ranks, each record equals the instructions that the rank issues
+// alone. There are no more records than different kernels, if none accesses memory whose pieces
+// depend on the address.
 func TestRandomKernels(t *testing.T) {
 	shared := 0
 	for seed := range uint64(400) {

@@ -116,7 +116,7 @@ func (k *Record) sends(rings int, forms []Form) []Sends {
 	return all
 }
 
-// add counts a payload of so many bytes.
+// add counts a payload, with its bytes.
 func (s *Sends) add(bytes int64) {
 	s.Payloads++
 	s.Longest = max(s.Longest, bytes)

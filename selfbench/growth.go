@@ -46,7 +46,7 @@ type GrowthPoint struct {
 }
 
 const (
-	growthElements = 2048 // 4 KiB, a slot; a multiple of the numbers of ranks that all-to-alls come to
+	growthElements = 2048 // 4 KiB, a slot; a multiple of the numbers of ranks that all-to-alls reach
 	lastSizes      = 3
 
 	// clockTick is the largest distance, in seconds, of two readings of the CPU time between which
@@ -168,7 +168,8 @@ func withinCPU(ctx context.Context, limit time.Duration) (context.Context, conte
 	return ctx, stop
 }
 
-// expect returns how long a run of so many ranks will take if it grows as before; 0: unknown.
+// expect returns the expected time of a run with a number of ranks, if it grows as before; 0:
+// unknown.
 func (r *GrowthRow) expect(ranks int) float64 {
 	k := len(r.Points)
 	if k < 2 {

@@ -32,7 +32,7 @@ func inside(name, what string, figures []Figure, run func(ctx context.Context) (
 var delays = [20]unit.Time{10, 1000, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 12500, 16000,
 	16000, 16000, 17000, 28000, 35000}
 
-// hold pops events and posts as many, while so many are live.
+// hold pops events and posts as many, so that the number of live events is constant.
 func hold(live int) *work {
 	name := fmt.Sprintf("hold-1e%d", len(fmt.Sprint(live))-1)
 	figures := []Figure{{What: "per event", Unit: Seconds}, {What: "allocations per event", Unit: Number}, {What: userCPU, Unit: Seconds}}
@@ -66,7 +66,7 @@ func hold(live int) *work {
 		})
 }
 
-// newQueue returns a queue with so many events, spread over the range of delays.
+// newQueue returns a queue with a number of events, spread over the range of delays.
 func newQueue(live int) *des.Queue {
 	q, longest := &des.Queue{}, delays[len(delays)-1]
 	for i := range live {
@@ -75,7 +75,7 @@ func newQueue(live int) *des.Queue {
 	return q
 }
 
-// machineOf returns the default machine with so many PEs.
+// machineOf returns the default machine with a number of PEs.
 func machineOf(pes int) (*machine.Machine, error) {
 	topo, err := conf.LoadTopology(nil, []string{fmt.Sprintf("system.sips.count=%d", pes/128)})
 	if err != nil {

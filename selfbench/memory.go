@@ -16,9 +16,8 @@ const (
 	otherBytes = "all else, per PE"
 )
 
-// bytesPerPE measures memory while a launch on so many PEs is in progress. It counts live memory,
-// and not garbage that the collector has yet to find. It runs in this process, which reads its own
-// heap.
+// bytesPerPE measures memory per PE during a launch. It counts live memory, and not garbage that
+// the collector has yet to find. It runs in this process, which reads its own heap.
 func bytesPerPE(counts ...int) *work {
 	pes, levels := ofSwitches(counts)
 	return inside("bytes-per-pe",

@@ -108,7 +108,7 @@ func group(n int) string {
 	return s
 }
 
-// onPEs returns the arguments for a machine of so many PEs: whole SIPs of the default one.
+// onPEs returns the arguments for a machine with a number of PEs: whole SIPs of the default one.
 func onPEs(pes int, args ...string) []string {
 	const inSIP, usual = 128, 256
 	if pes != usual {

@@ -194,7 +194,7 @@ func TestMeasureAsks(t *testing.T) {
 	}
 }
 
-// What is measured within the process gives figures: one for each that its row has.
+// Measurements within the process give figures: one for each that its row has.
 func TestInside(t *testing.T) {
 	if !exhaustive.On() {
 		t.Skip("it measures this tool: run it with -exhaustive")

@@ -17,8 +17,8 @@ const (
 	TBPerSecond        = 1000 * GBPerSecond
 )
 
-// GBs returns f GB/s rounded to the nearest byte per second. What does not fit saturates; NaN gives
-// 0.
+// GBs returns f GB/s rounded to the nearest byte per second. A result that does not fit saturates;
+// NaN gives 0.
 func GBs(f float64) Rate { return Rate(roundToInt64(f * float64(GBPerSecond))) }
 
 // GBs returns r in GB/s, which is the same number as bytes per nanosecond.

@@ -9,8 +9,8 @@ import (
 // Serial is the time that a link needs for a byte, kept as the reduced fraction num / den = 1e12 /
 // rate in ps. The zero Serial takes no time at all.
 //
-// The fast form of ⌈n·num / den⌉ is ⌈n·mul / 2^shift⌉ with mul = ⌊num·2^shift / den⌋. What it loses
-// is n·rest / (den·2^shift), where rest is the remainder of that division. A quotient that is not
+// The fast form of ⌈n·num / den⌉ is ⌈n·mul / 2^shift⌉ with mul = ⌊num·2^shift / den⌋. The error is
+// n·rest / (den·2^shift), where rest is the remainder of that division. A quotient that is not
 // whole lies at least 1/den above the whole number below it. So the two forms agree for every n
 // with n·rest < 2^shift.
 type Serial struct {

@@ -22,8 +22,8 @@ const (
 	MaxTime Time = math.MaxInt64
 )
 
-// Nanoseconds returns f nanoseconds rounded to the nearest picosecond. What does not fit saturates;
-// NaN gives 0.
+// Nanoseconds returns f nanoseconds rounded to the nearest picosecond. A result that does not fit
+// saturates; NaN gives 0.
 func Nanoseconds(f float64) Time { return Time(roundToInt64(f * float64(Nanosecond))) }
 
 // Ns returns t in nanoseconds.

@@ -124,8 +124,8 @@ type priced struct {
 // flow searches for good lengths until they, or a known limit, are near the best. above is an upper
 // bound of passes/takes of the best lengths, given by a flow.
 //
-// Rounds go in stages, in each of which lengths grow by less. A stage starts from the best lengths
-// that are known, and its flow is that of its own rounds.
+// Rounds form stages. In each stage lengths grow by less than in the one before. A stage starts
+// from the best lengths that are known, and its flow is that of its own rounds.
 func (t *trading) flow(known float64) (best priced, above float64) {
 	n := len(t.arcs)
 	p := &paths{t: t, far: make([]float64, t.count), via: make([]int32, t.count), load: make([]float64, t.count),

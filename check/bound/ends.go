@@ -24,7 +24,7 @@ type usable struct {
 	lost unit.Time
 }
 
-// soonest returns the least time in which links carry so many bytes.
+// soonest returns the least time in which links carry a number of bytes.
 func soonest(bytes int64, links []usable) unit.Time {
 	if bytes <= 0 || len(links) == 0 {
 		return 0

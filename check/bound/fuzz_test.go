@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// Whatever a call states, it is refused or has limits, and none is negative.
+// Every call is refused or has limits, and no limit is negative.
 func FuzzOf(f *testing.F) {
 	f.Add(uint8(0), 8, 4096, uint8(1), 0, 4, int64(4096), int64(1000))
 	f.Add(uint8(3), 9, 1<<60, uint8(3), 8, 1, int64(8), int64(0))

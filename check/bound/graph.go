@@ -142,7 +142,7 @@ func (g *graph) arrange(m *machine.Machine) {
 }
 
 // arrangeLevel adds the groups of a level of SIPs, and an order for each dimension of it. Along a
-// torus its planes are the sides of a cut. What is in no member comes last.
+// torus its planes are the sides of a cut. Nodes of no member come last.
 func (g *graph) arrangeLevel(m *machine.Machine, i int, level *machine.Level) {
 	group, member := make([]int32, g.nodes), make([]int32, g.nodes)
 	for n := range g.nodes {

@@ -66,7 +66,7 @@ func (s slopes) beyond(bytes, recv float64) (sum float64) {
 //   - all bytes pass the slowest hop: delays + M · slope.
 //
 // A receive ends when it has taken its time and all has come, whichever is later. The highest of
-// the three is least for some c. That is the limit, whatever pieces are taken.
+// the three is least for some c. That is the limit for any pieces.
 func (s *Solver) pipeline(d *demand, size int64, o *Options) Bound {
 	b := Bound{Kind: Pipelined}
 	if o.Pipeline == nil || len(o.Pipeline.Ranks) < 2 || d.form == nothing || d.form == meeting {

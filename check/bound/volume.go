@@ -59,15 +59,14 @@ func (s *Solver) volume(d *demand, size int64) Bound {
 	return b
 }
 
-// withSwitches returns the fewest bytes that must leave SIPs in an all-reduce of which switches do
-// a part, if at most parts SIPs take part. It is the mean of what leaves and what enters.
+// withSwitches returns the fewest bytes that must leave SIPs in an all-reduce in which switches do
+// a part of the work. At most parts SIPs take part. It is the mean of what leaves and what enters.
 //
 // A message from one SIP to another leaves once and enters once. A switch that combines what g
 // members send, and copies the result to them, does the work of 2(g-1) messages. For that g
 // messages leave and g enter, at the rate of the switch. A load alone does the work of g-1: g
 // messages leave, one enters. A store alone is the reverse. Both take more than half of the first.
-// The member that sends the request is one of the g. More members take less for each message that
-// they stand for.
+// The member that sends the request is one of the g. With more members each message takes less.
 func (s *Solver) withSwitches(bytes int64, parts int) int64 {
 	share := 0.0 // of a link's rate, the most of any switch
 	for _, l := range s.levels {

@@ -103,7 +103,7 @@ func (c *choice) wide(rank, index int) float64 {
 	return v
 }
 
-// cancel returns values of which pairs of ranks cancel all but half of the digits.
+// cancel returns values such that pairs of ranks cancel all but half of the digits.
 func (c *choice) cancel(rank, index int) float64 {
 	if rank%2 == 0 {
 		return 1 + c.part(rank, index, 0)

@@ -22,10 +22,10 @@ import (
 // Hence |prod(1+d_i) - 1| <= (1+u)^k - 1 <= gamma_k = ku/(1-ku): Higham, Accuracy and Stability of
 // Numerical Algorithms, 2nd ed., lemma 3.1 and sec. 4.2. The form (1+u)^k - 1 also holds where ku
 // >= 1 and gamma does not exist. In a product the roundings of both operands multiply, so all n-1
-// multiplications count whatever the order. That (n-1) u is enough for sums in any order: Jeannerod
-// and Rump, Improved error bounds for inner products in floating-point arithmetic, SIAM J. Matrix
-// Anal. Appl. 34 (2013). Additions do not underflow (their subnormal results are exact); products
-// and quotients do, by at most eta/2 each, which later factors may multiply.
+// multiplications count in any order. That (n-1) u is enough for sums in any order: Jeannerod and
+// Rump, Improved error bounds for inner products in floating-point arithmetic, SIAM J. Matrix Anal.
+// Appl. 34 (2013). Additions do not underflow (their subnormal results are exact); products and
+// quotients do, by at most eta/2 each, which later factors may multiply.
 type bound struct {
 	op       tl.ReduceOp
 	relative float64 // the factor of Mag (sum, avg) or |Value| (prod)

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the type, the operation and the order of a correct reduction, the bound must
-// hold: a judge that cries wolf is no judge. Values are drawn over the whole range of the
-// type, subnormals included.
+// The bound must hold for every type and operation, and every order of a correct reduction: a judge
+// that cries wolf is no judge. Values are drawn over the whole range of the type, subnormals
+// included.
 func TestAnyOrderIsWithinTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		call := collective.Call{

@@ -9,7 +9,7 @@ import (
 )
 
 // Input is the data to judge. Check calls the functions rank by rank, several times, In and Out by
-// several goroutines in parallel. What they return must stay valid until Check returns.
+// several goroutines in parallel. Their results must stay valid until Check returns.
 type Input struct {
 	Collective *collective.Collective
 	Call       collective.Call

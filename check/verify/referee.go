@@ -15,7 +15,7 @@ type patch struct {
 }
 
 // patches divides the output of a reduction. If all ranks should hold the same, the output of rank
-// 0 stands for all.
+// 0 is used for all.
 func (c *check) patches() []patch {
 	last := c.Call.World
 	if c.Collective.SameOutput {

@@ -143,7 +143,8 @@ func TestAlgConfigIsForItsOperation(t *testing.T) {
 	}
 }
 
-// What is read is one of the known, its text is read as the same, and errors are short.
+// Every string that is read is a known one, its text is read back as the same, and errors are
+// short.
 func FuzzParseAlgConfig(f *testing.F) {
 	for _, s := range KnownAlgConfigs() {
 		f.Add(s)

@@ -33,7 +33,7 @@ func (r *rig) reduced(cores hccl.Cores, kernel func(k *hccl.Kernel, at int)) (y 
 	return y, err
 }
 
-// sums checks that a buffer holds so many times the sum of what another one held at first.
+// sums checks that a buffer holds a multiple of the sum of the initial contents of another one.
 func (m *memory) sums(times float64) {
 	m.r.Helper()
 	f := &form{op: hccl.OpAllReduce, count: manyElems}

@@ -98,8 +98,8 @@ type Misuse struct {
 // maxDiagnostics is how many a Misuse keeps.
 const maxDiagnostics = 100
 
-// Add appends a diagnostic while there is room. A repetition of an earlier diagnostic of the same
-// call is only counted.
+// Add appends a diagnostic unless the list is full. A repetition of an earlier diagnostic of the
+// same call is only counted.
 func (m *Misuse) Add(d Diagnostic) {
 	for i := range m.Diagnostics {
 		if o := &m.Diagnostics[i]; o.same(&d) {

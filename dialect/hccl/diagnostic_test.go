@@ -111,8 +111,8 @@ func TestMisuseCountsRepeats(t *testing.T) {
 	}
 }
 
-// What a kernel does wrong is a fault of the kernel, as far as exit statuses go; what the host
-// does wrong is not.
+// For the exit status, a mistake of a kernel is a fault of the kernel; what the host does wrong is
+// not.
 func TestMisuseOfKernelsIsAFault(t *testing.T) {
 	kernel := Diagnostic{Place: fault.Place{Rank: 1, Line: "k.go:7"}, Rule: BadHandle, Found: "no handle"}
 	host := hostDiagnostic("AddCc", TilingOrder, "too early", "", "1")

@@ -224,7 +224,7 @@ func (m *memory) holds(what string, want [][]float64) {
 // constant fills a buffer.
 func constant(v float64) func(rank, i int) float64 { return func(int, int) float64 { return v } }
 
-// on makes a group of PEs, the first of which has rank 0.
+// on makes a group of PEs. The first one has rank 0.
 func (r *rig) on(pes []int32, o hccl.Options) *hccl.Comm {
 	r.Helper()
 	g, err := hccl.NewComm(r.Device, "world", pes, o)

@@ -148,7 +148,7 @@ func TestLaunchesAreRefused(t *testing.T) {
 	leavesNothing(r, g, x, y)
 }
 
-// What a kernel does wrong beside the API ends the launch, and nothing is left of it.
+// A mistake of a kernel outside the API ends the launch, and nothing remains of the launch.
 func TestKernelsThatFail(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -221,7 +221,7 @@ func TestLaunchesCanBeCancelled(t *testing.T) {
 	})
 }
 
-// Two launches follow one another on a group, whatever the staging buffers are.
+// Two launches follow one another on a group, with any staging buffers.
 func TestLaunchesFollowEachOther(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rig) {
 		g, x := r.group(4, hccl.Options{Buffer: unit.Bytes(64)}), r.buffer(4, 300, dtype.F32, pageInput)

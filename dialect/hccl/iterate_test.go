@@ -13,7 +13,7 @@ import (
 	"kernbench/tl"
 )
 
-// steps returns an AlltoAllV in steps, so many of which one Commit releases.
+// steps returns an AlltoAllV in steps, with the number of steps that one Commit releases.
 func steps(size int) *hccl.CcTiling {
 	cc := usual(hccl.OpAlltoAllV)
 	cc.SetStepSize(uint8(size))
@@ -141,8 +141,8 @@ func (r *rig) iterate(world, size, repeat int, body func(k *hccl.Kernel, h *hccl
 	}
 }
 
-// A kernel computes the blocks of a step, commits it and goes on to the next. In another task it
-// takes the blocks of each step as soon as they have arrived. Nothing races.
+// A kernel computes the blocks of a step, commits it and continues with the next. In another task
+// it takes the blocks of each step as soon as they have arrived. Nothing races.
 func TestComputeAndWaitBySteps(t *testing.T) {
 	const world, n, repeat = 6, 5, 2
 	for _, size := range []int{1, 2, 3, 6} {

@@ -2,7 +2,7 @@ package hccl_test
 
 import "kernbench/dialect/hccl"
 
-// ready prepares a task of so many turns, on an object that is ready.
+// ready prepares a task with a number of turns, on an object that is ready.
 func (m *maker) ready(commit hccl.Release, repeat uint8) hccl.Handle {
 	return m.init().reduce(commit, repeat)
 }

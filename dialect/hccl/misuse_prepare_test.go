@@ -36,7 +36,7 @@ func (m *maker) goOn() {
 	m.h.Finalize()
 }
 
-// v returns an exchange that sends so many elements.
+// v returns an exchange that sends the given number of elements.
 func v(counts string) string {
 	return "AlltoAllV(sendCounts " + counts + ", sdispls [0 50 100 150], HCCL_DATA_TYPE_FP32, recvCounts [5 5 5 5], rdispls [0 50 100 150], HCCL_DATA_TYPE_FP32, repeat 1)"
 }

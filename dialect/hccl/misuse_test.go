@@ -167,7 +167,7 @@ func makeMistake(t *testing.T, r *rig, x *mistake) {
 	leavesNothing(r, g, send, recv)
 }
 
-// goesWell runs a program without mistakes on a group, whatever was run on it before.
+// goesWell runs a program without mistakes on a group, after any earlier runs.
 func goesWell(r *rig, g *hccl.Comm, at int, tiling *hccl.Tiling, send, recv []*device.Tensor) {
 	r.Helper()
 	r.Judged = nil

@@ -100,7 +100,7 @@ func displaced(counts, displs []uint64, t DataType, repeat uint8) ([]mem.Chunk, 
 // mostElems is the largest number of elements of a tensor.
 const mostElems = math.MaxInt32
 
-// fits reports whether so many elements, so many times, fit in the address space.
+// fits reports whether a number of elements, repeated a number of times, fits in the address space.
 func fits(n, times uint64, t DataType) bool {
 	return n <= uint64(mem.MaxOffset)/uint64(max(1, t.Size()))/times
 }
@@ -240,7 +240,8 @@ func (h *Hccl) post(commit Release, t *task) Handle {
 	return t.handle
 }
 
-// release lets the engine run so many more units. Earlier stores of this core are visible to them.
+// release lets the engine run a number of further units. Earlier stores of this core are visible to
+// them.
 func (h *Hccl) release(t *task, units int) {
 	h.commits[t.handle] += units
 	if h.posts {

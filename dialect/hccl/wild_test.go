@@ -35,7 +35,7 @@ var (
 	numbers = []int{math.MinInt, -1, 0, 1, 2, 63, 64, 344, 624, math.MaxInt}
 )
 
-// drawCall draws one. Small addresses stand for buffers: see at.
+// drawCall draws one. Small addresses denote buffers: see at.
 func drawCall(t *rapid.T) call {
 	size := rapid.SampledFrom(sizes)
 	some := rapid.OneOf(rapid.SampledFrom(addresses), rapid.SampledFrom([]mem.Addr{8, 12, 16}))
@@ -49,7 +49,7 @@ func drawCall(t *rapid.T) call {
 	}
 }
 
-// at returns the buffer that a small address stands for, or the address itself.
+// at returns the buffer that a small address denotes, or the address itself.
 func (c *call) at(k *hccl.Kernel, a mem.Addr) mem.Addr {
 	switch a {
 	case 8:
@@ -103,8 +103,7 @@ type deaf struct{ tester }
 
 func (deaf) Errorf(string, ...any) {}
 
-// Programs of any calls with any arguments end, in whatever they end: nothing panics, and
-// nothing is left of them.
+// Programs of any calls with any arguments end: nothing panics, and nothing is left of them.
 func TestWildPrograms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		alike := rapid.Bool().Draw(t, "alike")

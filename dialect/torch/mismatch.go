@@ -35,7 +35,7 @@ func (e *Missing) Error() string {
 	return fmt.Sprintf("workers wait for ranks that have returned (%s): %s", ranks, listCalls(e.Waiting))
 }
 
-// listCalls prints calls; of many that are alike the first stands for all.
+// listCalls prints calls; of many similar ones only the first is listed.
 func listCalls(calls []Called) string {
 	var parts []string
 	count := map[string]int{}

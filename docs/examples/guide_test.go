@@ -328,7 +328,7 @@ func TestDepartureIsNoticed(t *testing.T) {
 	}
 }
 
-// TestReferenceIsComplete: every call that a kernel can make stands in the guide.
+// TestReferenceIsComplete: the guide lists every call that a kernel can make.
 func TestReferenceIsComplete(t *testing.T) {
 	text, err := os.ReadFile("../author-guide.md")
 	if err != nil {

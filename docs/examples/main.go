@@ -3,9 +3,8 @@
 //
 //	go run ./docs/examples run --algorithm ring_sum --ranks 8 --verify-data
 //
-// A region from a line "// guide: NAME" to the line "// end" may appear, unchanged, in a go
-// block of a guide; guide_test.go checks every block. It may import whatever a user's program
-// may.
+// A region from a line "// guide: NAME" to the line "// end" may appear, unchanged, in a go block
+// of a guide; guide_test.go checks every block. It may import everything that a user's program may.
 package main
 
 import (

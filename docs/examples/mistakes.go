@@ -89,7 +89,7 @@ func hoarder(c *tl.Context, a tl.Args) { // with 64 bytes of scratch
 	for range 8 {
 		c.Full(tl.Dims(4), a.DType, 2)
 	}
-	c.Add(first, first) // long unused: its room was needed
+	c.Add(first, first) // reclaimed: it was the longest unused
 }
 
 // end

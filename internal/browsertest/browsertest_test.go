@@ -55,7 +55,7 @@ func (p *Page) forget() {
 	p.found = nil
 }
 
-// What is expected is allowed, and has to come.
+// An expected request is allowed, and its absence is an error.
 func TestExpect(t *testing.T) {
 	p := &Page{own: "http://127.0.0.1:1/"}
 	p.keep("status of 422")

@@ -4,8 +4,8 @@
 package slab
 
 // Table has entries by number. It grows by blocks, and takes numbers again that were given up. When
-// all have been given up, a large one gives its memory back.
-// Number 0 stands for none. The zero Table is empty.
+// all have been given up, a large one gives its memory back. Number 0 means none. The zero Table is
+// empty.
 type Table[T any] struct {
 	blocks [][]T
 	used   uint32 // numbers so far

@@ -98,7 +98,7 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// What a launch did that has hung is over when a later one begins: the two are no race.
+// A launch that hung has ended when a later one begins: the two are no race.
 func TestRacesAfterADeadlock(t *testing.T) {
 	rep := hosttest.Races(func(judge *race.Detector) {
 		d := hosttest.Open(t, hosttest.Setup{Races: judge}).Device

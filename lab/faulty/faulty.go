@@ -192,7 +192,7 @@ func ringSum(c *tl.Context, a tl.Args) {
 	c.Store(mine, acc)
 }
 
-// A grid of three programs that wait for each other, of which two are on the PE at a time.
+// A grid of three programs that wait for each other. Only two are on the PE at a time.
 var _ = bench.Register(bench.Program{
 	Name: "lab_test_waits_for_itself", Parallel: true, Ranks: 1,
 	Run: func(ctx context.Context, h *bench.Host) error {

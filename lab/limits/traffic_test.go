@@ -10,7 +10,7 @@ import (
 )
 
 // TestTransfersTakeLittleMemory: what an algorithm moves is added up while its kernels run. Their
-// instructions are not stored, of which there is one for each pair of ranks and more.
+// instructions, at least one for each pair of ranks, are not stored.
 func TestTransfersTakeLittleMemory(t *testing.T) {
 	allocated := func(algorithm string, ranks int) float64 {
 		x, err := run.Load(run.Spec{Algorithm: algorithm, Ranks: ranks, NElem: 1024, Sets: []string{"system.sips.count=2"}})

@@ -34,7 +34,7 @@ const (
 	AutoMeasuresTo = 64 * unit.MiB
 )
 
-// contest has the rows of one call, of which the fastest is shown.
+// contest has the rows of one call. The fastest one is shown.
 type contest struct {
 	series string // the properties that the call shares with other sizes
 	size   unit.Bytes

@@ -45,7 +45,7 @@ type Spec struct {
 
 	Bound bool // add the bound to each row
 
-	Vary []sweep.Variation // settings of which every combination is measured
+	Vary []sweep.Variation // settings; every combination is measured
 
 	Progress func(p run.Progress) // may be nil
 }

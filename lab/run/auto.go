@@ -35,8 +35,8 @@ func LoadTuning(file string) (*algorithm.Tuning, error) {
 // those that the machine's own file has. Nil: there are none.
 func (x *Job) Choices() *algorithm.Tuning { return x.tuning }
 
-// ownTuning reads the tables that a machine's file has for it. A machine that was changed since
-// then is another one, of which they say nothing.
+// ownTuning reads the tables that a machine's file has for it. They do not apply to a machine that
+// was changed since then.
 func ownTuning(name string, t *conf.Topology) (*algorithm.Tuning, error) {
 	all, err := tuningOf(name, t.Choices(), func(i int, key, format string, args ...any) *conf.Error {
 		return t.Errorf(fmt.Sprintf("choices.%d.%s", i, key), format, args...)

@@ -76,7 +76,7 @@ func (x *Job) AtFidelity() string { return x.fidelity }
 // World returns how many ranks the device is asked for; 0: as configured.
 func (x *Job) World() int { return cmp.Or(x.Ranks, x.world) }
 
-// Participants returns the PEs that take part, whatever the algorithm: all unless some are named.
+// Participants returns the PEs that take part, for any algorithm: all unless some are named.
 func (x *Job) Participants() []int32 {
 	if x.pes != nil {
 		return x.pes

@@ -47,7 +47,7 @@ func atomicSteps(rng *rand.Rand, world int) (steps []atomicStep) {
 				c.Quiet()
 				c.CompareSwap(w.At(4*i+1), 0, -1, me+1)
 			})
-		case 2: // a count of which one or all take notice
+		case 2: // a count that one rank or all ranks use
 			steps = append(steps, func(c *tl.Context, w tl.Signal, block tl.Sym, mine tl.Ref) {
 				var got int64
 				for peer := range world {

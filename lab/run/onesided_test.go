@@ -15,8 +15,8 @@ import (
 	"kernbench/lab/run"
 )
 
-// What the collectives over windows cost in bytes and signals, by closed forms: N elements of
-// 4 bytes and P ranks.
+// The bytes and signals of the collectives over windows equal closed forms: N elements of 4 bytes
+// and P ranks.
 func TestTrafficOfModes(t *testing.T) {
 	const bytes = 4 * 256
 	executors(t, func(t *testing.T, executor string) {

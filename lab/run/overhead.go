@@ -5,8 +5,8 @@ import (
 	"kernbench/unit"
 )
 
-// Overhead returns what software takes to start a launch that performs collectives, beside its
-// simulated time.
+// Overhead returns the time of software to start a launch that performs collectives. The simulated
+// time does not include it.
 func Overhead(l *device.Launched) unit.Time {
 	if len(l.Calls) == 0 {
 		return 0

@@ -133,7 +133,8 @@ func TestAtomicsThatAreIgnored(t *testing.T) {
 	})
 }
 
-// What one run proves depends on what the program does, not on how the run came out.
+// The conclusions from one run depend on the operations of the program, not on the outcome of the
+// run.
 func TestClasses(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
 		for _, c := range []struct {

@@ -71,8 +71,8 @@ func ending(err error) string {
 	return fmt.Sprintf("failed (%.200s)", timeless(err))
 }
 
-// differently reports that the run came out otherwise when it was repeated. What one run is said to
-// prove of others then does not hold.
+// differently reports that the run came out otherwise when it was repeated. Then the conclusions
+// from one run do not hold for others.
 func (r *Result) differently(what string) {
 	if r.changed {
 		return

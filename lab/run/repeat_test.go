@@ -90,8 +90,8 @@ func TestChangingKernels(t *testing.T) {
 		}
 	}
 
-	// What is right the second time is reported as before; what is wrong twice, but differently,
-	// too.
+	// A result that is right the second time is reported as before; what is wrong twice, but
+	// differently, too.
 	runs.Store(0)
 	r, err := run.Run(ctx, run.Spec{Algorithm: "lab_changes_result", Ranks: 3, NElem: 8, VerifyData: true, Executor: mock.Name})
 	if err != nil || r.OK() || !noted(r, "different results") {

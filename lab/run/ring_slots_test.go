@@ -51,7 +51,7 @@ func TestRingSlots(t *testing.T) {
 	}
 }
 
-// What ring_slots cannot mean is refused, with its place.
+// An invalid ring_slots is refused, and the error has its place.
 func TestRingSlotsAreChecked(t *testing.T) {
 	for _, tt := range []struct{ value, want string }{
 		{"E", `found "E"; none, or directions with their slots such as E:8 W:2 is expected`},

@@ -37,7 +37,7 @@ func along(c *tl.Context, a tl.Args, op tl.ReduceOp) tl.Tensor {
 }
 
 // lab_rows_ring brings the rows by ring, in a program that is replayed; lab_rows_put by puts. Each
-// then combines them along an axis. lab_rows_max takes the largest, whatever was asked for.
+// then combines them along an axis. lab_rows_max takes the largest for every operation.
 func init() {
 	ring := func(op func(tl.ReduceOp) tl.ReduceOp) tl.Kernel {
 		return func(c *tl.Context, a tl.Args) {

@@ -48,8 +48,8 @@ func (x *Job) Run(ctx context.Context) (*Result, error) {
 	return r, ferr
 }
 
-// explain executes a run that went wrong a second time, to say where. What the first found
-// stands: a kernel that is not a function of its arguments may do better when run again.
+// explain executes a run that went wrong a second time, to say where. The findings of the first run
+// remain: a kernel that is not a function of its arguments may do better when run again.
 func (x *Job) explain(ctx context.Context, first *Execution, err error) (*Result, error) {
 	var second *Execution
 	var again error

@@ -205,7 +205,7 @@ func TestSpecsAreRefused(t *testing.T) {
 	}
 }
 
-// A run is a pure function of its spec: same figures, same trace, whatever GOMAXPROCS is.
+// A run is a pure function of its spec: same figures, same trace, for any GOMAXPROCS.
 func TestRunsRepeat(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	dir := t.TempDir()
@@ -276,7 +276,7 @@ func Example() {
 	// Output: ring_allreduce_chunked 8 8 112 true
 }
 
-// ownSize is a host program that goes by sizes and types of its own, whatever is asked for.
+// ownSize is a host program with sizes and types of its own. It ignores those of the spec.
 var ownSize = bench.Register(bench.Program{
 	Name: "lab_own_size", Algorithm: "ring_allreduce", Collectives: true,
 	Run: func(ctx context.Context, h *bench.Host) error {

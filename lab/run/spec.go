@@ -14,7 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// Spec holds everything that a run depends on. The zero value of each field stands for the default.
+// Spec holds everything that a run depends on. The zero value of each field means the default.
 type Spec struct {
 	Topology  string   `json:"topology,omitempty"`  // file or preset; the default machine
 	CCL       string   `json:"ccl,omitempty"`       // file; the built-in ccl.yaml

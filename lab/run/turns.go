@@ -9,7 +9,7 @@ import (
 
 // turns counts the collectives that programs of streams performed, and names their kinds.
 func (x *Job) turns(r *Result, out *Execution) {
-	calls := []*device.Call{out.call} // it may not have come to its end
+	calls := []*device.Call{out.call} // it may not have ended
 	for _, j := range out.Judged {
 		calls = append(calls, j.call)
 		if j.call.Title != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// adds is a ring that always adds, whatever the operation. Its row declares that.
+// adds is a ring that adds for every operation. Its row declares that.
 var adds = algorithm.Register(algorithm.Algorithm{
 	Name: "lab_adds", Collective: "all_reduce", Topology: "ring_1d", Ops: []tl.ReduceOp{tl.Sum, tl.Avg},
 	Kernel: func(c *tl.Context, a tl.Args) {

@@ -147,8 +147,8 @@ func (g *Group) rank(row int) {
 	}
 }
 
-// crossover returns the size from which another row is best. It is where the lines through the
-// times of both at both sizes meet. If one of the times is unknown, it is the later size.
+// crossover returns the size from which another row is best. It is the intersection of the lines
+// through the times of both at both sizes. If one of the times is unknown, it is the later size.
 func (g *Group) crossover(lo, hi int) unit.Bytes {
 	from, to := g.Rows[lo].Size, g.Rows[hi].Size
 	a, b := g.Rows[lo].Best, g.Rows[hi].Best

@@ -7,7 +7,8 @@ import "slices"
 const farBehind = 1.1
 
 // thin gives up settings with which an algorithm is slower by one size, and still slower from the
-// previous size on. None of these can catch up. What failed, fails with more bytes, too.
+// previous size on. None of these can catch up. An algorithm that failed fails with more bytes,
+// too.
 func (g *tuneGroup) thin(at int) {
 	best := map[string]*tuneTarget{}
 	for _, v := range g.targets {

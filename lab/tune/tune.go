@@ -65,7 +65,7 @@ type Tuned struct {
 	Points    int   `json:"points"`
 	Found     int   `json:"found"`     // points that were in the database
 	Simulated int   `json:"simulated"` // runs, each of which may be several points
-	Failed    int   `json:"failed"`    // points that did not come to their end
+	Failed    int   `json:"failed"`    // points that did not end
 	Estimated int   `json:"estimated"` // points that would have been too large
 
 	Wrong  []string          `json:"wrong"` // algorithms that failed their check, and how

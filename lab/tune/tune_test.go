@@ -104,8 +104,8 @@ func TestTuneMeasuresNothingTwice(t *testing.T) {
 	}
 }
 
-// Wherever a sweep is stopped, what it had finished is there, and with the rest comes to what it
-// would have come to.
+// Wherever a sweep is stopped, its finished points are stored. With the remaining points the result
+// is that of an uninterrupted sweep.
 func TestTuneGoesOnWhereItWasStopped(t *testing.T) {
 	s := tuneOf()
 	whole := tuned(t, s, openStore(t, filepath.Join(t.TempDir(), "x.db")))
@@ -199,7 +199,7 @@ func TestTuneLeavesOutWhatIsWrong(t *testing.T) {
 	}
 }
 
-// measured runs a sweep that must come to its end.
+// measured runs a sweep that must end.
 func measured(t *testing.T, s perf.Spec) *perf.Sweep {
 	t.Helper()
 	sweep, err := perf.Run(t.Context(), s, nil, nil)
@@ -242,7 +242,7 @@ func TestLargerSlotsChangeNothingForSmallCalls(t *testing.T) {
 	}
 }
 
-// Only the best go on to large sizes; what is larger still is estimated, with the error of that.
+// Only the best continue to large sizes; what is larger still is estimated, with the error of that.
 func TestTunePrunesAndEstimates(t *testing.T) {
 	s := tuneOf()
 	s.Max, s.Best, s.AllTo, s.MeasureTo = 16*unit.MiB, 1, 64*unit.KiB, unit.MiB

@@ -149,7 +149,7 @@ func busyParts(u *run.LinkUse, start, length, width unit.Time) []float64 {
 	return busy
 }
 
-// busyBytes returns parts of stretches as bytes, where 255 is the busiest. What is not 0 does not
+// busyBytes returns parts of stretches as bytes, where 255 is the busiest. A value above 0 does not
 // become 0.
 func busyBytes(parts []float64, busiest float64) []byte {
 	out := make([]byte, len(parts))
@@ -161,7 +161,7 @@ func busyBytes(parts []float64, busiest float64) []byte {
 	return out
 }
 
-// busiest returns the part of a stretch that 255 stands for in Link.Busy.
+// busiest returns the part of a stretch that 255 means in Link.Busy.
 func (k *Links) busiest() float64 {
 	if k.Busiest == 0 {
 		return 1

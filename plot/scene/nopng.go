@@ -7,7 +7,7 @@ import "errors"
 // pngMissing is the error for a PNG in this build.
 var pngMissing = errors.New("kernbench was built with the tag nopng, without PNG: .svg or .html is expected")
 
-// canvas stands in for the painter of PNG, which this build lacks.
+// canvas replaces the painter of PNG, which this build does not have.
 type canvas interface{}
 
 func (Path) paint(canvas)   {}

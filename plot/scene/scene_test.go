@@ -132,7 +132,7 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// FuzzSVG: whatever a name holds, the file is XML.
+// FuzzSVG: the file is valid XML for any name.
 func FuzzSVG(f *testing.F) {
 	f.Add("a", "</title>")
 	f.Add("\x00\xff]]>", "&amp;<!--")

@@ -37,7 +37,7 @@ func TestRunnable(t *testing.T) {
 }
 
 // TestSplit: each end of a ring goes to the block that uses it, and one that no block uses to block
-// 0. What is recorded of such blocks is the file again.
+// 0. The record of such blocks is the same file again.
 func TestSplit(t *testing.T) {
 	rings := strings.NewReplacer("wire 0 E->1.W", "wire 0 E->1.W W->1.E N->0.S", "wire 1 E->0.W", "wire 1 E->0.W W->0.E")
 	f, err := text.Parse("x.txt", []byte(rings.Replace(wrap("rank 0:2 block 1\nt0 = recv W f16[8]\nsend W t0\nrank 0:2\nt0 = load data[0:8]\nsend E t0\nt1 = recv E f16[8]\nstore data[0:8] t1"))))
@@ -94,8 +94,8 @@ func TestRecordedBlocks(t *testing.T) {
 	}
 }
 
-// TestBlocksBeside: a block that does nothing changes no time of the other block of its rank, be
-// it the first or the second one.
+// TestBlocksBeside: a block without instructions changes no time of the other block of its rank, as
+// the first block or as the second.
 func TestBlocksBeside(t *testing.T) {
 	for _, name := range []string{"ring_allreduce_chunked", "tree_allreduce", "halving_doubling_allreduce", "window_allreduce_twophase"} {
 		f, err := run.Record(t.Context(), run.Spec{Algorithm: name, Ranks: 8, NElem: 64})

@@ -110,8 +110,8 @@ func TestDocumentedExample(t *testing.T) {
 	}
 }
 
-// FuzzParse: nothing that is read panics, be it run or not, and what is read prints so that it
-// reads as the same.
+// FuzzParse: no file that is read panics when it is read or run. A file that is read prints as a
+// text that is read as the same.
 func FuzzParse(f *testing.F) {
 	for _, g := range golden {
 		data, err := os.ReadFile(filepath.Join("testdata", g.spec.Algorithm+".txt"))

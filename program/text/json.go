@@ -10,7 +10,7 @@ import (
 )
 
 // document is a file as JSON. Its strings are the statements of the text, without the words that
-// the keys stand for.
+// the keys replace.
 type document struct {
 	Program    int           `json:"kernbench_program"`
 	Algorithm  string        `json:"algorithm"`

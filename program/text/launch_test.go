@@ -58,8 +58,8 @@ func launchOf(t *testing.T, f *text.File) *launch.Launch {
 	}
 }
 
-// interprets runs the kernel of a file that has been read, each rank alone. Whatever it does wrong
-// is a fault of its own, never a panic.
+// interprets runs the kernel of a file that has been read, each rank alone. Every mistake in a file
+// is a fault of its own type, never a panic.
 func interprets(t *testing.T, f *text.File) {
 	t.Helper()
 	l := launchOf(t, f)

@@ -47,7 +47,7 @@ func (p *parser) combining(s *Stmt) error {
 	return nil
 }
 
-// copies takes the memory of which a switch means all copies.
+// copies reads the memory whose copies a switch uses all together.
 func (p *parser) copies(x *Place) error {
 	if err := p.place(x); err != nil {
 		return err

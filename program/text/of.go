@@ -296,7 +296,7 @@ func (m *maker) lone(counted int64) {
 	}
 }
 
-// meeting returns the number of the window whose team meets in w, or -1.
+// meeting returns the number of the window whose team has its barriers in w, or -1.
 func (m *maker) meeting(w *mem.Window) int {
 	for i, o := range m.g.Args.Windows {
 		if o.Team.Meeting == w {

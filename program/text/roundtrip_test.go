@@ -101,7 +101,7 @@ func TestProgramRoundTrip(t *testing.T) {
 }
 
 // TestFileSaysWhatIsRun: slots, windows, types of partial sums, the root and the operator are those
-// of the file, whatever the settings of the run.
+// of the file, for any settings of the run.
 func TestFileSaysWhatIsRun(t *testing.T) {
 	for _, tt := range []struct {
 		s    run.Spec

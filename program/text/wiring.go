@@ -38,7 +38,7 @@ func ringsOf(w []tl.Wiring) (world int, all []ring) {
 const mostRings = 255
 
 // wire builds both ends of rings, as topology.Wire does: In is in the order of directions. It
-// returns the ring that is at fault with the error.
+// returns the error and the invalid ring.
 func wire(world int, rings []ring) (w []tl.Wiring, bad *ring, err error) {
 	w = make([]tl.Wiring, world)
 	byIn := make([][]int, world) // rings into each rank

@@ -196,7 +196,7 @@ func (b *Book) Done(op uint64, d Done) {
 	}
 }
 
-// Plain records an operation of which only the kind matters.
+// Plain records an operation that is described by its kind alone.
 func (b *Book) Plain(k Kind) {
 	if b != nil {
 		b.teller.Record(k)

@@ -38,8 +38,8 @@ func TestHandoverKeepsOrder(t *testing.T) {
 	}
 }
 
-// What the judge panics with comes out of Flush, in the goroutine of the executor, and the
-// judge gets nothing more.
+// A panic of the judge appears in Flush, in the goroutine of the executor, and the judge gets no
+// further records.
 func TestHandoverPassesPanicsOn(t *testing.T) {
 	calls := 0
 	l := New(func([]Record) {

@@ -2,7 +2,7 @@ package history
 
 // Invariant of this file: a launch is local if each of its ranks accesses only memory of its own
 // PE, where no other rank runs. Its ranks also receive from named rings only. A local launch has no
-// hazard, whatever comes before and after it. So its records need not be judged.
+// hazard, with any launches before and after it. So its records need not be judged.
 
 // mostHeld is the number of records of a launch that are held back until it is known whether the
 // launch stays local.

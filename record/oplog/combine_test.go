@@ -136,7 +136,7 @@ func TestCombineOverflows(t *testing.T) {
 	}
 }
 
-// Updates of stretches of memory come to what the same updates of an array do.
+// Updates of ranges of memory have the same result as the same updates of an array.
 func TestCombineAgainstArrays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const n = 12

@@ -81,7 +81,7 @@ func TestEarlyAccess(t *testing.T) {
 	}
 }
 
-// What a turn forgets and does not write is readable when no turn is to write it any more.
+// Memory that a turn forgets and does not write can be read when no later turn will write it.
 // Memory that was never written stays so.
 func TestForgottenIsRemembered(t *testing.T) {
 	a := agents(t, oplog.Options{Inline: true}, 1)[0]

@@ -128,7 +128,7 @@ func (s *vectorTest) actions() map[string]func(*rapid.T) {
 	}
 }
 
-// What ranks do in lockstep comes to what they do one after the other.
+// Operations of ranks in lockstep have the same result as the same operations one after the other.
 func TestLockstep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		op := rapid.SampledFrom([]tl.ReduceOp{tl.Sum, tl.Avg, tl.Max}).Draw(t, "collective")

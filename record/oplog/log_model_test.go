@@ -26,7 +26,7 @@ type logged struct {
 
 const loggedElems = 8
 
-// each records the same in all logs. What they make has one name.
+// each records the same in all logs. Their results have one name.
 func (m *logged) each(t *rapid.T, f func(b *bench) tl.Value) tl.Value {
 	v := f(m.logs[0])
 	for _, b := range m.logs[1:] {

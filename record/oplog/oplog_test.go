@@ -89,7 +89,7 @@ func (b *bench) get(t interface{ Fatal(...any) }, r tl.Ref) []float64 {
 	return out
 }
 
-// both runs a test on a log that replays in place and on one that replays beside.
+// both runs a test on a log that replays in place and on one that replays in parallel.
 func both(t *testing.T, o oplog.Options, f func(t *testing.T, b *bench)) {
 	for _, inline := range []bool{true, false} {
 		t.Run(fmt.Sprintf("inline=%v", inline), func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// The first fault stays, whatever follows; what was recorded after it changes nothing.
+// The first fault remains, whatever follows; what was recorded after it changes nothing.
 func TestFirstFaultStays(t *testing.T) {
 	b := newBench(t, oplog.Options{Inline: true})
 	x := b.put(t, 0, dtype.F32, 1, 2)

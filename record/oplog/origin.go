@@ -26,7 +26,7 @@ type By struct {
 	Time unit.Time
 }
 
-// performer is the shared part that an OriginID stands for.
+// performer is the shared part of origins that an OriginID denotes.
 type performer struct {
 	rank, pe   int32
 	line, call int32 // in Log.lines

@@ -20,7 +20,7 @@ func (b *bench) own(t *testing.T, i int, r tl.Ref) {
 	}
 }
 
-// What each operation does to provenance.
+// The effect of each operation on provenance.
 func TestProvenance(t *testing.T) {
 	tests := []struct {
 		name string

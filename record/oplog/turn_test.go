@@ -121,7 +121,7 @@ func ofRanks(h *collective.Hasher, n int, labels ...int) collective.Prov {
 	return p
 }
 
-// What an earlier turn left where the result goes does not pass for the result of this one.
+// Data of an earlier turn at the place of the result do not count as the result of this turn.
 func TestStaleResultsDoNotCount(t *testing.T) {
 	a := agents(t, oplog.Options{Inline: true}, 1)[0]
 	x, y := a.put(t, 0, dtype.F32, 1, 2), a.put(t, 1, dtype.F32, 0, 0)

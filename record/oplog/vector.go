@@ -31,7 +31,7 @@ type Senders struct {
 // NewSenders makes a Senders that is not recycled.
 func NewSenders(of []int32) *Senders { return &Senders{of, 1} }
 
-// column allocates so many bytes for each rank.
+// column allocates memory for each rank.
 func (u *Lockstep) column(size int) *column {
 	if f := u.free[size]; len(f) > 0 {
 		c := f[len(f)-1]

@@ -34,8 +34,8 @@ func anyEvents(t *rapid.T) []Event {
 	return events
 }
 
-// Whatever happened, the Perfetto file is JSON that its viewer can show: no two spans of a
-// track overlap, and every arrow has two ends.
+// For any events, the Perfetto file is JSON that its viewer can show. No two spans of a track
+// overlap, and every arrow has two ends.
 func TestPerfettoOfAnything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		events := anyEvents(rt)

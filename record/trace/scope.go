@@ -41,5 +41,5 @@ func (s *Scope) Partial(world int) bool {
 	return s.Ranks != nil || s.From > 0 || s.To > 0 || s.Counters || s.ByClass(world)
 }
 
-// ByClass reports whether one rank of each class is traced of so many.
+// ByClass reports whether only one rank of each class is traced, for a number of ranks.
 func (s *Scope) ByClass(world int) bool { return s.Classes && s.Ranks == nil && world > ManyRanks }

@@ -14,8 +14,8 @@ func (w *written) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A file grows while the run goes on: of every quarter of the events, most is in the file before
-// the next quarter begins. The sorter and the views hold few events meanwhile.
+// A file grows during the run: of every quarter of the events, most is in the file before the next
+// quarter begins. The sorter and the views hold few events meanwhile.
 func TestFilesGrowAsEventsCome(t *testing.T) {
 	const quarters, messages, keep = 4, 10_000, 1 << 10
 	for _, name := range []string{"a.pftrace", "a.json", "a.txt", "a.pftrace.gz"} {

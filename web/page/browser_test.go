@@ -90,7 +90,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("%d verdicts", n)
 	}
 
-	// What lies under a place comes from the model, and pixels confirm it.
+	// The element under a place comes from the model, and pixels confirm it.
 	at := browsertest.Value[place](p, longest)
 	want := browsertest.Value[string](p,
 		"getComputedStyle(document.querySelector('.stack span[title^=\""+at.Reason+"\"]')).backgroundColor")

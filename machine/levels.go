@@ -26,8 +26,8 @@ type levels struct {
 	uniform bool // all levels are: see kind.uniform
 }
 
-// level is one level. Its networks are all alike; sites of theirs are numbered as network says,
-// with a gateway for exit.
+// level is one level. Its networks are all alike; their sites are numbered as in network, with a
+// gateway for exit.
 type level struct {
 	net     network
 	look    Look

@@ -1,6 +1,6 @@
 package race
 
-// Live is what the judge holds: events, and vectors of clocks.
+// Live counts what the judge holds: events, and vectors of clocks.
 func (d *Detector) Live() (events, clocks int) {
 	d.log.Flush()
 	if d.resting {

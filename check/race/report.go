@@ -37,7 +37,7 @@ type Report struct {
 	Unsettled bool `json:"unsettled,omitempty"`
 }
 
-// MoreSchedules is how many random schedules to judge besides, where Report.Atomics says so. A lock
+// MoreSchedules is the number of further random schedules to judge if Report.Atomics is set. A lock
 // that admits two ranks has hazards in two of three schedules or more.
 const MoreSchedules = 8
 

@@ -32,6 +32,6 @@ func TestSilenceOfOneRank(t *testing.T) {
 			},
 		}
 		_, err := l.Run(context.Background())
-		says(t, err, []hccl.Rule{hccl.Mismatch}, "deadlock", "handle 0 of rank 2 is not that of rank 0", "switches communication off")
+		wantRules(t, err, []hccl.Rule{hccl.Mismatch}, "deadlock", "handle 0 of rank 2 is not that of rank 0", "switches communication off")
 	})
 }

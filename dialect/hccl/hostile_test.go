@@ -253,7 +253,7 @@ func TestTilingOfAnotherGroup(t *testing.T) {
 			},
 		}
 		_, err := l.Run(context.Background())
-		says(t, err, []hccl.Rule{hccl.BadTiling, hccl.NoTiling}, `for group "no_group", the object is of group "world"`)
+		wantRules(t, err, []hccl.Rule{hccl.BadTiling, hccl.NoTiling}, `for group "no_group", the object is of group "world"`)
 		leavesNothing(r, g, x)
 	})
 }

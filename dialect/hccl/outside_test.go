@@ -51,6 +51,6 @@ func TestWritesOutsideOfWindows(t *testing.T) {
 		},
 	}
 	_, err = l.Run(context.Background())
-	says(t, err, []hccl.Rule{hccl.OutsideBuffer, hccl.OutsideBuffer}, "and in of window box has 15 from there on",
+	wantRules(t, err, []hccl.Rule{hccl.OutsideBuffer, hccl.OutsideBuffer}, "and in of window box has 15 from there on",
 		"window box, which has words at out, has 0 from there on")
 }

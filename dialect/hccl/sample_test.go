@@ -34,8 +34,8 @@ func sample(t *testing.T, r *rig, calls func(k *hccl.Kernel, h *hccl.Hccl, id hc
 	return err
 }
 
-// says checks for diagnostics of these rules, in this order, and for words in the report.
-func says(t *testing.T, err error, rules []hccl.Rule, words ...string) {
+// wantRules checks for diagnostics of these rules, in this order, and for words in the report.
+func wantRules(t *testing.T, err error, rules []hccl.Rule, words ...string) {
 	t.Helper()
 	m, ok := errors.AsType[*hccl.Misuse](err)
 	if !ok {
@@ -74,7 +74,7 @@ func TestSampleOfCommitAndWait(t *testing.T) {
 			}
 			h.Finalize()
 		}, hccl.CommitLater)
-		says(t, err, []hccl.Rule{hccl.CommitTooOften, hccl.WaitTooOften, hccl.StrideLooksLikeRepeat},
+		wantRules(t, err, []hccl.Rule{hccl.CommitTooOften, hccl.WaitTooOften, hccl.StrideLooksLikeRepeat},
 			trap, "(returned ignored), and 35 more like it", "(returned -1), and 35 more like it",
 			"strideCount is 10: the stride comes before repeat")
 		if _, stuck := errors.AsType[*fault.Deadlock](err); stuck {
@@ -90,7 +90,7 @@ func TestSampleOfQuery(t *testing.T) {
 			}
 			t.Error("all ten turns are done")
 		}, hccl.CommitNow)
-		says(t, err, []hccl.Rule{hccl.StrideLooksLikeRepeat}, trap, "deadlock", "tasks.done[0] to change, which is 1",
+		wantRules(t, err, []hccl.Rule{hccl.StrideLooksLikeRepeat}, trap, "deadlock", "tasks.done[0] to change, which is 1",
 			"0       ReduceScatter  1         1          1     0")
 	})
 }
@@ -124,7 +124,7 @@ func TestLoopsAroundRefusedCalls(t *testing.T) {
 				h.Wait(id)
 				tt.loop(k, h)
 			}, hccl.CommitNow)
-			says(t, err, []hccl.Rule{tt.rule, hccl.StrideLooksLikeRepeat}, "deadlock")
+			wantRules(t, err, []hccl.Rule{tt.rule, hccl.StrideLooksLikeRepeat}, "deadlock")
 		})
 	}
 }

@@ -326,7 +326,7 @@ func TestMissingNotifications(t *testing.T) {
 					t.Errorf("line %q, want that of the kernel", b.Line)
 				}
 				if b.Line = ""; b.Op == "compare_swap" {
-					tt.first.Rank, tt.first.Held, tt.first.Peers = b.Rank, b.Held, b.Peers // who comes first differs
+					tt.first.Rank, tt.first.Held, tt.first.Peers = b.Rank, b.Held, b.Peers // which rank comes first differs
 				}
 				if b.String() != tt.first.String() || !slices.Equal(b.Peers, tt.first.Peers) {
 					t.Errorf("seed %d: first: %v by %v\nwant   %v by %v", seed, &b, b.Peers, &tt.first, tt.first.Peers)

@@ -25,8 +25,8 @@ func accounts(log *cause.Log) string {
 	return ""
 }
 
-// chains is what leads to the end of each rank and of each run, with the links of paths in place of
-// their numbers.
+// chains holds the causes that lead to the end of each rank and of each run. Paths have their links
+// instead of numbers.
 func chains(log *cause.Log) (all []*cause.Chain, links [][]int) {
 	for _, v := range log.Runs() {
 		for _, p := range append([]cause.Point{v.Last}, v.Ends...) {

@@ -231,7 +231,7 @@ func TestSlotRoundTrip(t *testing.T) {
 	for _, slots := range []int{1, 2, 4} {
 		for _, wake := range []unit.Time{0, 6 * unit.Nanosecond} {
 			if wake > 0 && slots > 1 {
-				continue // who sleeps when is another matter
+				continue // the times at which ranks sleep may differ
 			}
 			protocol := protocols[[]string{1: "simple", 2: "ll", 4: "ll128"}[slots]]
 			b := newBench(t, func(c *tl.Context, a tl.Args) {

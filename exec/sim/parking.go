@@ -38,7 +38,7 @@ const (
 	forCredit         // a free slot of ring target
 	forStream         // the payload in ring target to be accepted whole
 	forCell           // cell target to be complete
-	forDMA            // room in a DMA queue
+	forDMA            // space in a DMA queue
 	forCopy           // a copy to memory to be complete
 	forAccess         // earlier accesses to the same memory to be complete
 	forOthers         // of a stream: its programs, its copy, its gang, an event

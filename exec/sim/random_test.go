@@ -310,7 +310,7 @@ func TestMatchedPrograms(t *testing.T) {
 			}
 		}
 	})
-	const enough = 30 // a share of fewer programs says little: -short runs six
+	const enough = 30 // a share of fewer programs means little: -short runs six
 	if all >= enough && well*2 < all {
 		t.Errorf("only %d of %d programs ended well", well, all)
 	}

@@ -76,8 +76,9 @@ func TestFullQueueToOnePeer(t *testing.T) {
 }
 
 // TestSendsWithinTheLead: a send follows an event within less time than a rank issues one, or the
-// send before it in no time. Messages that pass links ahead of events leave room for it. The seeds
-// are not random: a search found them. The replay is wrong at them if messages leave no room.
+// send before it in no time. Messages that pass links ahead of events leave buffer space for it.
+// The seeds are not random: a search found them. The replay is wrong at them if messages leave no
+// buffer space.
 func TestSendsWithinTheLead(t *testing.T) {
 	for name, tt := range map[string]struct {
 		issue, send []float64 // ns

@@ -26,7 +26,7 @@ import (
 //
 //	world 4 elements=64 slots=2 slot_bytes=512 topology=ring_1d buffer=hbm sets=KEY=VALUE,...
 //	rank 0: send E, recv W, add, store
-//	all: ...                            the ranks for which no line says otherwise
+//	all: ...                            the ranks without a line of their own
 //
 // A rank has a vector of its own from the start. "send D" sends the vector, "forward D" the last
 // received one. "recv D" takes a message, "add" adds the last received one to the vector, and

@@ -371,7 +371,7 @@ func (q *queueing) onMock(seed uint64) (*leftover, error) {
 	})
 }
 
-// judged is on, with what the judge of races says.
+// judged is on, with the report of the judge of races.
 func (q *queueing) judged(make func(*oplog.Log, *leftover, *race.Detector) streamExecutor) (*leftover, error) {
 	d := race.New(race.Options{Order: q.order})
 	for {

@@ -24,7 +24,7 @@ func TestCounts(t *testing.T) {
 		{
 			Link: 0, Busy: 500 * ns, Longest: 4,
 			ByClass: [Classes]ClassCount{
-				Compute: {Messages: 1, Bytes: 100, Queued: 100 * ns}, // behind the first message
+				Compute: {Messages: 1, Bytes: 100, Queued: 100 * ns}, // after the first message
 				Collective: {
 					Messages: 4, Bytes: 400, Queued: (1005 + 2010 + 3015) * ns,
 					Stalls: 3, Stalled: (1005 - 200 + 2010 - 1105 + 3015 - 2110) * ns,

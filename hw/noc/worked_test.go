@@ -69,7 +69,7 @@ func TestBlockedMessagesHoldCredits(t *testing.T) {
 		0: 1010, // on link 1 from 5 to 1005
 		1: 2015, // on link 0 from 1005, when the buffer is free; on link 1 from 1010
 		2: 3020,
-		3: 3125, // behind the others, though its route is another one
+		3: 3125, // after the others, though its route is another one
 		4: 210,  // on link 0 from 100: it takes turns with the others, has its own buffer
 	})
 }

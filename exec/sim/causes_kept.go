@@ -1,12 +1,18 @@
 package sim
 
 import (
+	"slices"
+
 	"kernbench/record/cause"
 	"kernbench/unit"
 )
 
 // This file lists the causes that a run may still need, so that the log can drop the rest. Between
 // two events no kernel runs, so each point that is in use lies in a field.
+//
+// Invariant: what is dropped here decides no time from now on. A kernel that is resumed has a clock
+// of now or later, so it does not wait for what came before now. A unit, a queue or a slot that
+// became free before now delays no operation.
 
 // forgetCauses lets the log forget, now and then.
 func (x *run) forgetCauses() {
@@ -20,46 +26,55 @@ func (x *run) keepCauses(k *cause.Keep) {
 	x.e.net.KeepCauses(k)
 	k.Point(x.heard)
 	k.Point(x.last)
+	now := x.e.q.Now()
 	for _, p := range x.delayed {
 		k.Point(p)
 	}
 	for _, b := range x.busy {
-		b.keep(k)
+		b.keep(k, x.causes, now)
 	}
 	for i := range x.ranks {
 		if b := x.ranks[i].why; b != nil {
-			b.keep(k, x.causes, x.e.q.Now())
+			b.keep(k, x.causes, now)
 		}
 	}
 	for i := range x.rings {
-		x.rings[i].why.keep(k)
+		x.rings[i].why.keep(k, x.causes, now)
 	}
 	if x.batch != nil {
 		x.batch.keepCauses(k)
 	}
 }
 
-func (b *busy) keep(k *cause.Keep) {
+// keep keeps what the engines of a PE have. These are the units that are busy, and the descriptors
+// that leave a queue now or later. Work that begins now or later does not wait for the others.
+func (b *busy) keep(k *cause.Keep, log *cause.Log, now unit.Time) {
+	for i, p := range b.units {
+		if p != 0 && log.Time(p) <= now {
+			b.units[i] = 0
+		}
+	}
 	keepAll(k, b.units[:])
-	keepAll(k, b.left[0])
-	keepAll(k, b.left[1])
+	for q := range b.left {
+		b.left[q] = slices.DeleteFunc(b.left[q], func(p cause.Point) bool { return log.Time(p) < now })
+		keepAll(k, b.left[q])
+	}
 }
 
-// keep keeps what a rank has. It drops what came before the rank's clock: a rank does not wait for
-// the past. See waited. A kernel that is resumed does not ask for acknowledgements that came before
-// now, because its clock is later.
+// keep keeps what a rank has. It drops what came before the rank's clock, and before now: a rank
+// does not wait for the past. See waited.
 func (b *because) keep(k *cause.Keep, log *cause.Log, now unit.Time) {
 	k.Point(b.at)
 	k.Point(b.pending)
 	clock := log.Time(b.at)
-	past := func(p cause.Point) bool { return p != 0 && log.Time(p) <= clock }
+	past := func(p cause.Point) bool { return p != 0 && (log.Time(p) <= clock || log.Time(p) < now) }
 	for i, p := range b.cells {
 		if past(p) {
 			b.cells[i] = 0
 		}
 	}
 	for peer, p := range b.homes {
-		if past(p) || log.Time(p) < now {
+		if past(p) {
 			delete(b.homes, peer)
 			continue
 		}
@@ -74,7 +89,15 @@ func (b *because) keep(k *cause.Keep, log *cause.Log, now unit.Time) {
 	keepAll(k, b.cells)
 }
 
-func (c *ringCauses) keep(k *cause.Keep) {
+// keep keeps what a ring has. A payload that was sent before now waits for no credit but the one
+// that comes. Later credits leave at now or later, each for a use of its slot that ends then.
+func (c *ringCauses) keep(k *cause.Keep, log *cause.Log, now unit.Time) {
+	if c.credit != 0 && log.Time(c.credit) < now {
+		c.credit = 0
+	}
+	if c.payload != 0 && log.Time(c.payload) <= now {
+		c.payload = 0
+	}
 	k.Point(c.credit)
 	k.Point(c.payload)
 	keepAll(k, c.used)

@@ -2,9 +2,11 @@ package sim
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 
 	"kernbench/des"
+	"kernbench/hw/ipcq"
 	"kernbench/hw/noc"
 	"kernbench/hw/pe"
 	"kernbench/record/cause"
@@ -12,40 +14,71 @@ import (
 	"kernbench/unit"
 )
 
-// Every field of a run that holds a point is kept, unless the rank's clock has passed the point.
-// Acknowledgements that came before now are not kept either.
+// Every field of a run that holds a point is kept, unless the rank's clock or the time has passed
+// the point.
 func TestFieldsAreKept(t *testing.T) {
+	const clock, now = 3, 10 // of a rank that is parked, and of the run
 	log := cause.NewForgetful(1)
-	at := unit.Time(0)
+	at := unit.Time(now)
 	var points []cause.Point
 	next := func() cause.Point {
 		at++
 		points = append(points, log.Start(at, 0))
 		return points[len(points)-1]
 	}
-	past := log.Start(0, 0)
-	b := &because{at: next(), pending: next(), cells: []cause.Point{0, next(), past}, last: next(), home: next(), stored: next(),
-		computed: next(), homes: map[int32]cause.Point{3: next(), 4: past, 5: log.Start(2, 0)}}
-	x := &run{e: &Executor{q: *des.From(at)}}
+	own, pending := log.Start(clock, 0), log.Start(clock, 0)
+	early, late, present := log.Start(clock, 0), log.Start(now-1, 0), log.Start(now, 0) // past are the first two
+	b := &because{at: own, pending: pending, cells: []cause.Point{0, next(), early, late, present}, last: next(), home: next(),
+		stored: next(), computed: next(), homes: map[int32]cause.Point{3: next(), 4: early, 5: late, 6: present}}
+	past := &because{at: own, last: early, home: late, stored: early, computed: late}
+	x := &run{e: &Executor{q: *des.From(now)}}
 	x.e.net = noc.New(&x.e.q, nil, nil, noc.Slot, noc.Sizes{})
 	x.e.net.Explain(log)
+	engines := &busy{units: [pe.MostUnits]cause.Point{next(), next(), late, present},
+		left: [2][]cause.Point{{next(), late}, {early, next(), present}}}
 	x.causing = causing{
-		causes: log, heard: next(), last: next(), delayed: map[uint32]cause.Point{7: next()},
-		busy: map[*pe.PE]*busy{nil: {units: [pe.MostUnits]cause.Point{next(), next()}, left: [2][]cause.Point{{next()}, {next()}}}},
+		causes: log, heard: next(), last: next(), delayed: map[uint32]cause.Point{7: next()}, busy: map[*pe.PE]*busy{nil: engines},
 	}
-	x.ranks = []rank{{}, {why: b}}
-	x.rings = []ring{{why: &ringCauses{credit: next(), payload: next(), used: []cause.Point{0, next()}, credits: []cause.Point{next()}}}}
+	x.ranks = []rank{{}, {why: b}, {why: past}}
+	credits := []*ringCauses{{credit: next(), payload: next(), used: []cause.Point{0, next()}, credits: []cause.Point{next()}},
+		{credit: present, payload: present}, {credit: late, payload: late}}
+	x.rings = []ring{{why: credits[0]}, {why: credits[1]}, {why: credits[2]}}
 	x.batch = &batch{
 		gangs: map[*launch.Gang]*gang{nil: {last: next()}}, events: map[*launch.Event]*event{nil: {cause: next()}},
 		queues: map[int32][]*queue{0: {{engine: &commEngine{issued: next()}}}},
 	}
 	x.forgetCauses()
 	for i, p := range points {
-		if log.Time(p) != unit.Time(i+1) {
+		if log.Time(p) != unit.Time(now+i+1) {
 			t.Errorf("point %d of %d is forgotten", i+1, len(points))
 		}
 	}
-	if got := fmt.Sprint(b.cells[2], len(b.homes)); got != "0 1" {
-		t.Errorf("cell and peers that the clock has passed: %s", got)
+	if log.Time(own) != clock || log.Time(pending) != clock || log.Time(present) != now {
+		t.Error("what the clock is at, a wake-up or the present is forgotten")
+	}
+	for _, c := range []struct{ what, got, want any }{
+		{"cells", b.cells[2:], []cause.Point{0, 0, present}},
+		{"peers", b.homes, map[int32]cause.Point{3: b.homes[3], 6: present}},
+		{"a rank", *past, because{at: own}},
+		{"units", engines.units[2:], []cause.Point{0, 0}},
+		{"queues", fmt.Sprint(engines.left), fmt.Sprint([2][]cause.Point{{engines.left[0][0]}, {engines.left[1][0], present}})},
+		{"credits", [2]cause.Point{credits[1].credit, credits[2].credit}, [2]cause.Point{present, 0}},
+		{"payloads", [2]cause.Point{credits[1].payload, credits[2].payload}, [2]cause.Point{}},
+	} {
+		if !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("%v: points that have passed are kept: %v, want %v", c.what, c.got, c.want)
+		}
+	}
+}
+
+// A use of a slot is kept until the credit of the slot leaves.
+func TestReturnedSlotsKeepNothing(t *testing.T) {
+	log := cause.New()
+	sizing := ipcq.NewSizing(2)
+	used := []cause.Point{log.Start(5, 0), log.Start(7, 0)}
+	q := &ring{Ring: ipcq.Ring{Returned: 1}, sizing: &sizing, credit: 3, why: &ringCauses{used: used}}
+	(&run{causing: causing{causes: log}}).returns(q, 5)
+	if used[0] != 0 || log.Time(used[1]) != 7 || len(q.why.credits) != 1 || log.Time(q.why.credits[0]) != 8 {
+		t.Errorf("uses %v, credits %v", used, q.why.credits)
 	}
 }

@@ -8,7 +8,7 @@ import (
 // ringCauses is the state of a ring for a log of causes.
 type ringCauses struct {
 	ring    cause.Resource
-	used    []cause.Point // by slot: the end of its latest use
+	used    []cause.Point // by slot: the end of its latest use, until its credit leaves
 	credit  cause.Point   // when the latest credit left
 	credits []cause.Point // that are in flight
 	payload cause.Point   // when the payload was sent
@@ -40,6 +40,7 @@ func (x *run) uses(q *ring, slot uint32, p cause.Point) {
 func (x *run) returns(q *ring, at unit.Time) {
 	w, slot := q.why, q.sizing.Slot(q.Returned-1)
 	p := w.used[slot]
+	w.used[slot] = 0 // until a message is taken out of it again
 	if w.credit != 0 && (p == 0 || x.causes.Time(w.credit) > x.causes.Time(p)) {
 		p = w.credit
 	}

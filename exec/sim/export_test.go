@@ -51,6 +51,13 @@ func (e *Executor) Without(s noc.Shortcuts) {
 	e.net.Without(s)
 }
 
+// InFlight returns how many notifications of the run are in flight.
+func (e *Executor) InFlight() int {
+	n := 0
+	e.run.notices.Each(func(*notice) { n++ })
+	return n
+}
+
 // TraceAt makes the executor hand on the events of its trace as soon as there are so many.
 func (e *Executor) TraceAt(n int) { e.traceAt = n }
 

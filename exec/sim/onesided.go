@@ -30,13 +30,7 @@ type sided struct {
 
 // effect is the effect of a one-sided transfer at its destination.
 type effect struct {
-	win    *mem.Window
-	member int32 // of its team, whose copy it concerns
-	to     int32 // number of the peer
-	word   int32 // to update, or -1
-	typ    mem.WordType
-	op     effectOp
-	value  int64 // of the update. Of a reply to an atomic: the former value of the word
+	change
 	expect int64
 
 	local   mem.Addr // of a put from memory: the source. Of a get: the destination
@@ -44,17 +38,29 @@ type effect struct {
 	combine bool
 	lines   tl.PacketLine // that carry the word
 	by      dtype.BinaryOp
-	info    *callInfo // nil unless the run is traced or its schedule is random
 }
 
-// callInfo holds what only traces and random schedules need of an effect.
+// change is the update of a word of a peer.
+type change struct {
+	win    *mem.Window
+	value  int64     // Of a reply to an atomic: the former value of the word
+	info   *callInfo // nil unless the run is traced or its schedule is random
+	member int32     // of the window's team, whose copy it concerns
+	to     int32     // number of the peer
+	word   int32     // -1: none
+	typ    mem.WordType
+	op     effectOp
+}
+
+// callInfo holds what only traces and random schedules need of a change.
 type callInfo struct {
 	start unit.Time // of the call
 	flow  uint64    // in the trace
+	line  uint32    // of a notification: see run.lines
 	late  unit.Time // by which a random schedule delays an arrival; -1: it was delayed
 }
 
-// newCallInfo returns the callInfo of an effect, or nil if none is needed.
+// newCallInfo returns the callInfo of a call, or nil if none is needed.
 func (r *rank) newCallInfo(call unit.Time) *callInfo {
 	if r.run.e.opts.Trace == nil && r.run.e.opts.Seed == 0 {
 		return nil
@@ -102,8 +108,8 @@ func (r *rank) put(in *tl.Instr) {
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.line(), turn: r.turn,
 	}
 	f := effect{
-		win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, memory: fromMemory,
-		combine: s.Atomic, by: in.Binary, info: r.newCallInfo(call), lines: s.Lines,
+		change: change{win: s.Win, member: s.Peer, to: i, word: -1, info: r.newCallInfo(call)},
+		local:  s.Local, memory: fromMemory, combine: s.Atomic, by: in.Binary, lines: s.Lines,
 	}
 	if f.info != nil {
 		f.info.late = r.lateness()
@@ -158,7 +164,7 @@ func (r *rank) get(in *tl.Instr) {
 		kind: aGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.line(), turn: r.turn,
 	}
-	f := effect{win: s.Win, member: s.Peer, to: i, word: -1, local: s.Local, info: r.newCallInfo(call)}
+	f := effect{change: change{win: s.Win, member: s.Peer, to: i, word: -1, info: r.newCallInfo(call)}, local: s.Local}
 	ask, data := r.routesFrom(i, node(e.m, s.Local))
 	t.route = data
 	start := r.starts(i, byGet, r.Clock+e.spec.DMA.Setup)
@@ -212,18 +218,19 @@ func (r *rank) departedSided(t *transfer, end unit.Time) {
 
 // deliveredSided: a transfer of one-sided communication has arrived whole.
 func (x *run) deliveredSided(user uint32, now unit.Time) {
-	t := *x.xfers.At(user)
+	place := x.xfers.At(user)
+	t := *place
 	r := &x.ranks[t.rank]
 	switch t.kind {
 	case aRequestPut, aRequestGet:
 		if t.kind == aRequestGet {
-			r.arriveSpan(x.effects.At(t.side), now, t.bytes)
+			r.arriveSpan(&x.effects.At(t.side).change, now, t.bytes)
 		}
-		x.xfers.At(user).becomes(t.kind - aRequestPut + aPut)
+		place.becomes(t.kind - aRequestPut + aPut)
 		r.begin(now, t.route, noc.Collective, x.putWire(t.bytes, x.effects.At(t.side).lines), user, r.nextKey(des.Arrive, seqReply))
 		return
 	case anAtomic:
-		if x.unseen(r, user, now, r.late(x.effects.At(t.side).to, tl.NoLine)) {
+		if x.unseen(r, user, &place.seen, now, r.late(x.effects.At(t.side).to, tl.NoLine)) {
 			return
 		}
 		x.atomicArrived(r, user, now)
@@ -237,14 +244,14 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	if t.kind == aPut && !t.seen {
 		x.putArrived(&t, &f, now)
 	}
-	if t.kind <= aNotify && f.word >= 0 && x.unseen(r, user, now, r.late(f.to, f.lines)) {
+	if t.kind <= aGet && f.word >= 0 && x.unseen(r, user, &place.seen, now, r.late(f.to, f.lines)) {
 		return
 	}
 	r.flights--
 	switch t.kind {
 	case aPut:
-		r.oneSidedSpan(trace.Put, &f, now, t.bytes, t.line)
-		r.arriveSpan(&f, now, t.bytes)
+		r.oneSidedSpan(trace.Put, &f.change, now, t.bytes, t.line)
+		r.arriveSpan(&f.change, now, t.bytes)
 		r.home = max(r.home, r.acknowledge(f.to, now))
 		r.homes(f.to)
 	case aGet:
@@ -252,17 +259,12 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 			x.log.Store(t.origin(r, now), f.local, t.value, 0, int(t.n), t.typ)
 			x.log.Release(t.value)
 		}
-		r.oneSidedSpan(trace.Get, &f, now, t.bytes, t.line)
+		r.oneSidedSpan(trace.Get, &f.change, now, t.bytes, t.line)
 		if f.win.Team.PEs[f.member] == r.seat {
-			r.arriveSpan(&f, now, t.bytes) // no member was asked
+			r.arriveSpan(&f.change, now, t.bytes) // no member was asked
 		}
 		r.home = max(r.home, now)
 		r.homes(-1)
-	case aNotify:
-		r.oneSidedSpan(trace.Notify, &f, now, int64(f.typ.Size()), t.line)
-		r.arriveSpan(&f, now, int64(f.typ.Size()))
-		r.home = max(r.home, r.acknowledge(f.to, now))
-		r.homes(f.to)
 	case aReply:
 		r.home = max(r.home, now)
 		r.homes(-1)
@@ -272,7 +274,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		f.win.CameWhole(f.member, f.word, f.lines.Count(t.bytes))
 	}
 	if f.word >= 0 {
-		x.update(&f, now)
+		x.update(&f.change, now)
 	}
 	r.progress(user, now)
 	x.effects.Drop(t.side)

@@ -11,29 +11,25 @@ import (
 
 // unseen reports whether the receiver has still to see an arrival, and schedules that for later:
 // the latency of the protocol. No resource is occupied meanwhile, so messages behind it keep their
-// distance.
+// distance. seen is whether a time has been set.
 //
 // All updates of words by other PEs are late, atomics too, so that updates on one path take effect
 // in order. The data of a put do not wait, because only its word makes them known.
-func (x *run) unseen(r *rank, user uint32, now, late unit.Time) bool {
-	return late > 0 && x.putUnseen(r, user, now+late)
+func (x *run) unseen(r *rank, user uint32, seen *bool, now, late unit.Time) bool {
+	if late <= 0 || *seen {
+		return false
+	}
+	*seen = true
+	at := now + late
+	x.seenAt(user, at, cause.Protocol)
+	x.e.q.Post(des.Event{Time: at, Key: r.nextKey(des.Arrive, seqSeen), Target: noc.Target(kindSeen, user)})
+	return true
 }
 
 // lateToken returns the time from the arrival of a token until it is seen. One that comes behind it
 // may be there sooner, and is taken later.
 func (r *rank) lateToken(t *transfer) unit.Time {
 	return r.tx[t.port].late + r.run.ring.Protocol.Copied(t.bytes)
-}
-
-func (x *run) putUnseen(r *rank, user uint32, at unit.Time) bool {
-	t := x.xfers.At(user)
-	if t.seen {
-		return false
-	}
-	t.seen = true
-	x.seenAt(user, at, cause.Protocol)
-	x.e.q.Post(des.Event{Time: at, Key: r.nextKey(des.Arrive, seqSeen), Target: noc.Target(kindSeen, user)})
-	return true
 }
 
 // putWire returns the bytes that a put of so many takes on the links. Lines of packets have flags.

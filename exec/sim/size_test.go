@@ -18,6 +18,7 @@ func TestRecordsOfPairs(t *testing.T) {
 	}{
 		{"transfer", unsafe.Sizeof(transfer{}), 112},
 		{"effect", unsafe.Sizeof(effect{}), 64},
+		{"notice", unsafe.Sizeof(notice{}), 48},
 		{"peer", unsafe.Sizeof(peer{}), 32},
 	} {
 		if c.bytes > c.max {

@@ -67,6 +67,7 @@ func (x *run) earliest() unit.Time {
 	}
 	x.xfers.Each(func(f *transfer) { t = min(t, f.at) })
 	x.effects.Each(func(f *effect) { t = min(t, f.info.start) })
+	x.notices.Each(func(n *notice) { t = min(t, n.info.start) })
 	return t
 }
 
@@ -132,7 +133,7 @@ func (r *rank) flow() uint64 {
 }
 
 // oneSidedSpan emits the span of a one-sided operation, from its call.
-func (r *rank) oneSidedSpan(k trace.Kind, f *effect, end unit.Time, bytes int64, line uint32) {
+func (r *rank) oneSidedSpan(k trace.Kind, f *change, end unit.Time, bytes int64, line uint32) {
 	if r.run.e.opts.Trace != nil {
 		r.emit(trace.Event{Kind: k, Peer: f.win.Team.PEs[f.member], Start: f.info.start, End: end, Bytes: bytes,
 			Flow: f.info.flow, Line: r.run.lines.text(line)})
@@ -140,7 +141,7 @@ func (r *rank) oneSidedSpan(k trace.Kind, f *effect, end unit.Time, bytes int64,
 }
 
 // arriveSpan emits the arrival of a one-sided operation at its peer.
-func (r *rank) arriveSpan(f *effect, now unit.Time, bytes int64) {
+func (r *rank) arriveSpan(f *change, now unit.Time, bytes int64) {
 	if x := r.run; x.e.opts.Trace != nil {
 		id := f.member + r.base
 		if x.shown != nil && (int(id) >= len(x.shown) || x.ranks[id].pe != f.win.Team.PEs[f.member]) {

@@ -72,7 +72,6 @@ const (
 	// One-sided communication.
 	aPut
 	aGet
-	aNotify
 	anAtomic
 	aReply // to an atomic
 	aRequestPut
@@ -135,12 +134,15 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 		return
 	}
 	x := s.run
-	t := x.xfers.At(user)
-	r := &x.ranks[t.rank]
-	slot, port := t.slot, t.rx
 	if x.causes != nil {
 		x.hear(x.e.net.Heard())
 	}
+	if user&aNotice != 0 {
+		return
+	}
+	t := x.xfers.At(user)
+	r := &x.ranks[t.rank]
+	slot, port := t.slot, t.rx
 	switch t.kind {
 	case aLoad, aStore, aTile, anOutput, aStage:
 		r.leave(dma.Compute, end)
@@ -229,6 +231,10 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		return
 	}
 	x := s.run
+	if user&aNotice != 0 {
+		x.noticeArrived(user, now)
+		return
+	}
 	place := x.xfers.At(user)
 	if x.causes != nil && !place.seen {
 		x.hear(x.e.net.Heard())
@@ -247,7 +253,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		r.begin(now, place.route, noc.Compute, r.onWire(place), user, r.nextKey(des.Arrive, seqReply))
 		return
 	}
-	if place.kind == aToken && x.unseen(r, user, now, r.lateToken(place)) {
+	if place.kind == aToken && x.unseen(r, user, &place.seen, now, r.lateToken(place)) {
 		return
 	}
 	t := *place

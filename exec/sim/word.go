@@ -21,7 +21,18 @@ type words struct {
 	changes  uint64  // of words so far
 	granted  int     // polls since then with no other event left
 	effects  slab.Table[effect]
+	notices  slab.Table[notice]
 }
+
+// notice is a notification in flight. There may be one for each pair of PEs at a time.
+type notice struct {
+	change
+	rank int32
+	seen bool // its arrival has been seen, or a time is set
+}
+
+// aNotice marks the number of a notice for the fabric, to which transfers have numbers too.
+const aNotice = 1 << 27
 
 // watch is the words that a rank waits for. Ranks that are parked on words of one PE form a
 // list by id.
@@ -99,18 +110,44 @@ func (r *rank) notify(in *tl.Instr) {
 	r.book.Sided(in)
 	p := r.peers.at(i)
 	p.out++
-	r.message(aNotify, i, r.controlTo(i), effect{
+	x, route := r.run, r.controlTo(i)
+	n := notice{rank: r.id, change: change{
 		win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: effectOp(s.Op), value: s.Value, info: r.newCallInfo(call),
-	})
+	}}
+	if n.info != nil {
+		n.info.line = r.line()
+	}
+	at := r.starts(i, byWord, r.Clock)
+	r.flights++
+	m := noc.Transfer{Route: route, Class: noc.Control, Bytes: int64(x.e.topo.Fabric().RequestBytes), Source: r.source,
+		User: aNotice | x.notices.Put(&n)}
+	if r.why != nil {
+		m.Cause = r.origins(at)
+	}
+	x.e.net.Send(at, m, r.nextKey(des.Arrive, seqProgram))
 	r.sequential(i)
 }
 
-// message starts a control message to a peer.
-func (r *rank) message(kind transferKind, i int32, route noc.Route, f effect) (user uint32) {
-	at := r.starts(i, byWord, r.Clock)
-	user = r.fly(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: r.line()}, &f)
-	r.begin(at, route, noc.Control, int64(r.run.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
-	return user
+// noticeArrived: a notification has arrived.
+func (x *run) noticeArrived(user uint32, now unit.Time) {
+	n := x.notices.At(user &^ aNotice)
+	if x.causes != nil && !n.seen {
+		x.hear(x.e.net.Heard())
+	}
+	r, f := &x.ranks[n.rank], n.change
+	if x.unseen(r, user, &n.seen, now, r.late(f.to, tl.NoLine)) {
+		return
+	}
+	r.flights--
+	if f.info != nil {
+		r.oneSidedSpan(trace.Notify, &f, now, int64(f.typ.Size()), f.info.line)
+		r.arriveSpan(&f, now, int64(f.typ.Size()))
+	}
+	x.notices.Drop(user &^ aNotice)
+	r.home = max(r.home, r.acknowledge(f.to, now))
+	r.homes(f.to)
+	x.update(&f, now)
+	r.progress(user, now)
 }
 
 // atomic sends an update of a word and waits for its former value.
@@ -122,13 +159,16 @@ func (r *rank) atomic(in *tl.Instr) {
 		tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: "fabric.p2p_native_atomics"})
 	}
 	i := r.peer(pe)
-	f := effect{win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: addWord, value: s.Value,
-		expect: s.Expect, info: r.newCallInfo(call)}
+	f := effect{expect: s.Expect, change: change{win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType,
+		op: addWord, value: s.Value, info: r.newCallInfo(call)}}
 	if in.Op == tl.OpCompareSwap {
 		f.op = swapWord
 	}
 	r.order(i, byControl, false)
-	r.parkOn(forReply, int32(r.message(anAtomic, i, r.controlTo(i), f)))
+	at := r.starts(i, byWord, r.Clock)
+	user := r.fly(&transfer{kind: anAtomic, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: r.line()}, &f)
+	r.begin(at, r.controlTo(i), noc.Control, int64(r.run.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
+	r.parkOn(forReply, int32(user))
 	s.Got = r.reply
 	s.Hit = in.Op == tl.OpFetchAdd || s.Got == s.Expect
 	if f.changes(s.Got) {
@@ -148,7 +188,7 @@ func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	f := x.effects.At(t.side)
 	t.becomes(aReply)
 	former := f.win.Words(int(f.member))[f.word]
-	r.arriveSpan(f, now, int64(f.typ.Size()))
+	r.arriveSpan(&f.change, now, int64(f.typ.Size()))
 	r.begin(now, r.backFrom(f.to), noc.Control, int64(x.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqReply))
 	if x.history != nil {
 		r.recordAt(history.RMW, now).SetAtomic(r.instr.Op, r.instr.Side, former)
@@ -156,7 +196,7 @@ func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	done := *f // the table may grow
 	f.value = former
 	if done.changes(former) {
-		x.update(&done, now)
+		x.update(&done.change, now)
 	}
 }
 
@@ -192,7 +232,7 @@ func (r *rank) poll(in *tl.Instr) {
 }
 
 // update applies an arrived update to a word, and resumes the ranks whose wait it satisfies.
-func (x *run) update(f *effect, now unit.Time) {
+func (x *run) update(f *change, now unit.Time) {
 	word := &f.win.Words(int(f.member))[f.word]
 	v := f.value
 	if f.op == addWord {

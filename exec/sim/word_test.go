@@ -282,6 +282,37 @@ func TestTrafficIsCounted(t *testing.T) {
 	}
 }
 
+// TestNoticesArrive: notifications are in flight until their words have changed.
+func TestNoticesArrive(t *testing.T) {
+	const all = 300
+	var e *sim.Executor
+	var before, after int
+	b := newWindows(t, func(c *tl.Context, a tl.Args) {
+		s := c.Signals(a.Window(0), "sig")
+		if c.Rank() == 1 {
+			c.WaitUntil(s.At(0), tl.GE, all)
+			return
+		}
+		for range all {
+			c.Notify(s.At(0), 1, tl.SignalAdd, 1)
+		}
+		before = e.InFlight()
+		c.Quiet()
+		after = e.InFlight()
+	}, setup{world: 2}, words(1))
+	for _, protocol := range []string{"", "simple"} { // seen at once, and later
+		b.renew()
+		b.launch.Ring.Protocol = protocols[protocol]
+		e = sim.New(b.m, sim.Options{EventDriven: true})
+		if _, err := e.Launch(t.Context(), b.launch); err != nil {
+			t.Fatal(err)
+		}
+		if before != all || after != 0 {
+			t.Errorf("protocol %q: %d are in flight, and %d when all have arrived; want %d and 0", protocol, before, after, all)
+		}
+	}
+}
+
 // TestSidedTrace: the events of one-sided operations and when they begin and end.
 func TestSidedTrace(t *testing.T) {
 	var events collector

@@ -122,24 +122,21 @@ func (c *causes) arrives(mi uint32, now unit.Time) {
 func (c *causes) starts(n *Fabric, li, mi uint32) {
 	l, m, now := &n.links[li], &n.msgs[mi], n.q.Now()
 	link := cause.At(cause.Link, int(l.id))
-	head := c.head[mi]
-	if now > m.arrived {
-		by, at, of := *place(&c.busy, li), l.freeAt, link
-		if at != now {
-			by, at, of = c.vacancy(m.into, now), now, cause.At(cause.Buffer, int(l.id))
-		}
-		own := c.log.Owner(head.at)
-		if head.path = 0; by.at != 0 {
-			head.at = c.log.Wait(m.arrived, c.point(by, at), own, cause.Queueing, of)
-		}
-		head.at = c.log.Add(now, head.at, cause.Unknown, link)
-	}
-	end := c.tail[mi]
+	head, end := c.head[mi], c.tail[mi]
 	leaves := now + n.kind(l).serial.Time(int64(m.bytes))
-	if leaves > m.tail || m.hop == 0 {
-		end = moment{at: c.log.Add(leaves, c.point(head, now), cause.Serialisation, link)}
-	} else {
+	rate := leaves > m.tail || m.hop == 0 // whether the rate of the link decides when the last byte leaves
+	if !rate {
 		leaves = m.tail
+	}
+	switch {
+	case now == m.arrived:
+		if rate {
+			end = moment{at: c.log.Add(leaves, c.point(head, now), cause.Serialisation, link)}
+		}
+	case rate:
+		head, end = c.served(n, li, m, head.at, leaves)
+	default:
+		head, _ = c.served(n, li, m, head.at, now)
 	}
 	*place(&c.busy, li) = end
 	if m.hop > 0 && m.in != nowhere {
@@ -149,6 +146,25 @@ func (c *causes) starts(n *Fabric, li, mi uint32) {
 		c.heard = c.point(end, leaves)
 	}
 	c.head[mi], c.tail[mi] = n.past(head, li), n.past(end, li)
+}
+
+// served returns the moments at which a message starts on a link, now, and its last byte leaves. It
+// has waited for the link, or for space behind it.
+func (c *causes) served(n *Fabric, li uint32, m *message, own cause.Point, leaves unit.Time) (head, end moment) {
+	l, now := &n.links[li], n.q.Now()
+	by, at, space := *place(&c.busy, li), l.freeAt, false
+	if at != now {
+		by, at, space = c.vacancy(m.into, now), now, true
+	}
+	if by.at != 0 {
+		if until := c.point(by, at); c.log.Time(until) == now {
+			head.at, end.at = c.log.Serve(m.arrived, until, leaves, c.log.Owner(own), int(l.id), space)
+			return head, end
+		}
+	}
+	link := cause.At(cause.Link, int(l.id))
+	head.at = c.log.Add(now, own, cause.Unknown, link)
+	return head, moment{at: c.log.Add(leaves, head.at, cause.Serialisation, link)}
 }
 
 // vacates notes that a buffer gets space back at a time.

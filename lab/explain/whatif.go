@@ -147,7 +147,7 @@ func (r *Report) try(ctx context.Context, c *Change) {
 
 // crowdedFrom is how many causes at once tell a run with too many messages under way at once to be
 // replayed within 1 GiB.
-const crowdedFrom = 1 << 22
+const crowdedFrom = 5 << 19
 
 // trialLog returns the log for a run that is not to be explained. It is nil unless replaying would
 // take much memory: a run with a log is simulated by events, which is slower.

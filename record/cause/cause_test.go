@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"kernbench/record/cause"
+	"kernbench/unit"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A message waits for a link from 10 to 40, which another one holds from 0 to 40.
@@ -62,6 +65,72 @@ func TestBegin(t *testing.T) {
 			t.Errorf("message %d: step %d, want %d", number, got, want)
 		}
 	}
+}
+
+// Serve is Wait and Add, whether it makes one point or two: of no time, of a wait too long for one.
+func TestServe(t *testing.T) {
+	const long = 1 << 32
+	link := cause.At(cause.Link, 7)
+	for _, c := range []struct {
+		from, since, end unit.Time
+		space            bool
+		points           int // of Serve, in memory
+	}{
+		{40, 10, 70, false, 1}, {40, 10, 70, true, 1}, {40, 10, 40, false, 1}, {40, 10, 40, true, 1},
+		{long, 1, long + 9, false, 1}, {long, 0, long + 9, false, 2}, {2 * long, 1, 2*long + 9, true, 2},
+	} {
+		serve, apart := cause.New(), cause.New()
+		var before [2]int
+		ends := make([]cause.Point, 0, 8)
+		for i, l := range []*cause.Log{serve, apart} {
+			one, two := l.AddSite(cause.Operation{Rank: 1}), l.AddSite(cause.Operation{Rank: 2})
+			first := l.Add(c.from, l.Begin(3, l.Start(0, one)), cause.Serialisation, link)
+			own := cause.Owner{Site: two, Step: 4}
+			before[i] = l.Most()
+			var start, served cause.Point
+			if l == serve {
+				start, served = l.Serve(c.since, first, c.end, own, 7, c.space)
+			} else {
+				at := link
+				if c.space {
+					at = cause.At(cause.Buffer, 7)
+				}
+				start = l.Wait(c.since, first, own, cause.Queueing, at)
+				served = l.AddAt(c.end, start, own, cause.Serialisation, link)
+			}
+			head := l.Add(c.end+20, start, cause.Latency, cause.At(cause.Path, int(l.Extend(0, 1))))
+			ends = append(ends, start, served, head, l.Begin(5, start))
+			l.AddRun(cause.Run{End: c.end, Last: served})
+			if err := l.Check(&l.Runs()[0]); err != nil {
+				t.Error(err)
+			}
+		}
+		for i, p := range ends[:4] {
+			q := ends[4+i]
+			if serve.Time(p) != apart.Time(q) || serve.Owner(p) != apart.Owner(q) || serve.Site(p) != apart.Site(q) {
+				t.Errorf("%+v: point %d: %v of %v, want %v of %v", c, i, serve.Time(p), serve.Owner(p), apart.Time(q), apart.Owner(q))
+			}
+			if d := cmp.Diff(apart.Walk(q), serve.Walk(p)); d != "" {
+				t.Errorf("%+v: chain %d: %s", c, i, d)
+			}
+		}
+		if d := cmp.Diff(each(apart), each(serve)); d != "" {
+			t.Errorf("%+v: points: %s", c, d)
+		}
+		if serve.Points() != apart.Points() {
+			t.Errorf("%+v: %d points, want %d", c, serve.Points(), apart.Points())
+		}
+		if got, after := serve.Most()-before[0], apart.Most()-before[1]; c.end > c.from && got != after-2+c.points {
+			t.Errorf("%+v: space for %d points, and %d apart", c, got, after)
+		}
+	}
+}
+
+// each lists what Each has.
+func each(l *cause.Log) (all []string) {
+	l.Each(func(s *cause.Span) { all = append(all, fmt.Sprint(*s)) },
+		func(w *cause.Waiting, _ cause.Point) { all = append(all, fmt.Sprint(*w)) })
+	return all
 }
 
 func TestAddOfNoTimeAddsNothing(t *testing.T) {

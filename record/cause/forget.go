@@ -81,7 +81,7 @@ func (l *Log) Forget(all func(k *Keep)) {
 
 // Point keeps a point, and the chain that leads to it.
 func (k *Keep) Point(p Point) {
-	for p != 0 && k.points.set(uint32(p)) {
+	for p != 0 && k.points.set(uint32(p&^theWait)) {
 		v := k.log.point(p)
 		if v.at.Kind() == Path {
 			k.Path(uint32(v.at.Number()))

@@ -1,9 +1,16 @@
 package cause
 
-import "kernbench/unit"
+import (
+	"math"
+
+	"kernbench/unit"
+)
 
 // Point is a moment of a launch, by its number in a Log. 0 is none.
 type Point uint32
+
+// theWait marks the wait of a point that has one of its own: see point.waited.
+const theWait Point = 1 << 31
 
 // Site is an operation of a kernel, by its number in a Log. 0 is none.
 type Site uint32
@@ -50,26 +57,49 @@ type Run struct {
 	Ranks      []int32 // the ranks of Ends
 }
 
-// point is a moment. Of a wait, which ends when what is waited for comes, time is its beginning.
+// point is a moment. The time of a wait is its beginning: it ends when what is waited for comes.
+// There may be millions of points, so a point has no gaps.
 type point struct {
-	time unit.Time
+	when [2]uint32 // its time: the lower half first
 	prev Point
 	site Site
 	at   Resource
-	what uint32 // the reason in 7 bits, whether it is a wait in one, the step in the others
+	what uint32 // the reason, whether it is a wait, whether its own wait is for a buffer, the step
+
+	// waited is how many picoseconds the operation waited before the span that the point ends.
+	// The wait ended at the time of prev. Most messages of a busy link have such a point in place
+	// of two.
+	waited uint32
 }
 
 const (
-	reasonMask = 1<<7 - 1
-	aWait      = 1 << 7
+	reasonMask = 1<<4 - 1
+	aWait      = 1 << 4
+	forSpace   = 1 << 5
 	stepShift  = 8
+
+	_ = uint(reasonMask + 1 - reasons) // each reason has a number of 4 bits
 )
 
-func (v *point) wait() bool  { return v.what&aWait != 0 }
-func (v *point) why() Reason { return Reason(v.what & reasonMask) }
-func (v *point) step() Step  { return Step(v.what >> stepShift) }
+func (v *point) time() unit.Time { return unit.Time(uint64(v.when[1])<<32 | uint64(v.when[0])) }
+func (v *point) wait() bool      { return v.what&aWait != 0 }
+func (v *point) why() Reason     { return Reason(v.what & reasonMask) }
+func (v *point) step() Step      { return Step(v.what >> stepShift) }
+
+func halves(t unit.Time) [2]uint32 { return [2]uint32{uint32(t), uint32(uint64(t) >> 32)} }
 
 func what(why Reason, s Step) uint32 { return uint32(why) | uint32(s)<<stepShift }
+
+// waitsFor returns what a wait is for, or the own wait of another point.
+func (v *point) waitsFor() (at Resource, why Reason) {
+	switch {
+	case v.wait():
+		return v.at, v.why()
+	case v.what&forSpace != 0:
+		return At(Buffer, v.at.Number()), Queueing
+	}
+	return v.at, Queueing
+}
 
 const blockBits = 14
 
@@ -92,7 +122,10 @@ func New() *Log {
 // Points returns how many points have been written.
 func (l *Log) Points() int { return l.written }
 
-func (l *Log) point(p Point) *point { return &l.blocks[p>>blockBits][p&(1<<blockBits-1)] }
+func (l *Log) point(p Point) *point {
+	p &^= theWait
+	return &l.blocks[p>>blockBits][p&(1<<blockBits-1)]
+}
 
 func (l *Log) put(v point) Point {
 	l.written++
@@ -111,7 +144,7 @@ func (l *Log) put(v point) Point {
 }
 
 // Start begins a chain at a time.
-func (l *Log) Start(t unit.Time, s Site) Point { return l.put(point{time: t, site: s}) }
+func (l *Log) Start(t unit.Time, s Site) Point { return l.put(point{when: halves(t), site: s}) }
 
 // Add returns a point that comes after another one: the time between them went to a reason, at a
 // resource. The owner is that of the point before. If no time has passed it returns that point.
@@ -124,13 +157,33 @@ func (l *Log) AddAt(t unit.Time, prev Point, of Owner, why Reason, at Resource) 
 	if t == l.Time(prev) {
 		return prev
 	}
-	return l.put(point{time: t, prev: prev, site: of.Site, at: at, what: what(why, of.Step)})
+	return l.put(point{when: halves(t), prev: prev, site: of.Site, at: at, what: what(why, of.Step)})
 }
 
 // Wait returns a point at which an operation continues after it waited for a resource since a time.
 // The point until ended the wait: it decides the time, and the chain leads to it.
 func (l *Log) Wait(since unit.Time, until Point, of Owner, why Reason, at Resource) Point {
-	return l.put(point{time: since, prev: until, site: of.Site, at: at, what: what(why, of.Step) | aWait})
+	return l.put(point{when: halves(since), prev: until, site: of.Site, at: at, what: what(why, of.Step) | aWait})
+}
+
+// Serve returns two points of a message that has waited since a time. It waited until another
+// message had left a link, or for space in the buffer at the end of the link. The first point is
+// that of Wait. At the second one the message has been serialised.
+func (l *Log) Serve(since unit.Time, until Point, end unit.Time, of Owner, link int, space bool) (start, served Point) {
+	at, waits := At(Link, link), At(Link, link)
+	flags := uint32(0)
+	if space {
+		waits, flags = At(Buffer, link), forSpace
+	}
+	from := l.Time(until)
+	if waited := from - since; end == from || waited <= 0 || waited > math.MaxUint32 {
+		start = l.Wait(since, until, of, Queueing, waits)
+		return start, l.AddAt(end, start, of, Serialisation, at)
+	}
+	served = l.put(point{when: halves(end), prev: until, site: of.Site, at: at, what: what(Serialisation, of.Step) | flags,
+		waited: uint32(from - since)})
+	l.written++ // it stands for two
+	return served | theWait, served
 }
 
 // Begin returns a point at the time of another one, at which its operation begins a step.
@@ -138,15 +191,17 @@ func (l *Log) Begin(s Step, prev Point) Point {
 	if l.point(prev).step() == s {
 		return prev
 	}
-	return l.put(point{time: l.Time(prev), prev: prev, site: l.point(prev).site, what: what(Unknown, s)})
+	return l.put(point{when: halves(l.Time(prev)), prev: prev, site: l.point(prev).site, what: what(Unknown, s)})
 }
 
 // Time returns the time of a point.
 func (l *Log) Time(p Point) unit.Time {
-	for l.point(p).wait() {
-		p = l.point(p).prev
+	v := l.point(p)
+	for p&theWait != 0 || v.wait() {
+		p = v.prev
+		v = l.point(p)
 	}
-	return l.point(p).time
+	return v.time()
 }
 
 // Site returns the operation that a point belongs to.

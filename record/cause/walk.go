@@ -44,9 +44,8 @@ func (l *Log) WalkSince(p Point, since unit.Time) *Chain {
 	now := l.Time(p)
 	for p != 0 && now > since {
 		v := l.point(p)
-		if v.wait() {
-			c.Waits = append(c.Waits, Waiting{Since: v.time, Until: now, Owner: l.Owner(p), At: v.at, Why: v.why(),
-				For: l.Owner(v.prev)})
+		if v.wait() || p&theWait != 0 {
+			c.Waits = append(c.Waits, l.waiting(v, now))
 			p = v.prev
 			continue
 		}
@@ -58,9 +57,23 @@ func (l *Log) WalkSince(p Point, since unit.Time) *Chain {
 			c.Spans = append(c.Spans, Span{Start: max(start, since), End: now, Owner: l.Owner(p), At: v.at, Why: v.why(),
 				Waits: len(c.Waits)})
 		}
-		now, p = start, v.prev
+		if now = start; v.waited > 0 {
+			p |= theWait
+		} else {
+			p = v.prev
+		}
 	}
 	return c
+}
+
+// waiting returns the wait of a point, which ended at a time.
+func (l *Log) waiting(v *point, until unit.Time) Waiting {
+	at, why := v.waitsFor()
+	w := Waiting{Since: v.time(), Until: until, Owner: Owner{v.site, v.step()}, At: at, Why: why, For: l.Owner(v.prev)}
+	if !v.wait() {
+		w.Since = until - unit.Time(v.waited)
+	}
+	return w
 }
 
 // Each calls a function for each point of a log that has dropped none, in the order in which they
@@ -69,13 +82,16 @@ func (l *Log) WalkSince(p Point, since unit.Time) *Chain {
 func (l *Log) Each(spent func(s *Span), waited func(w *Waiting, until Point)) {
 	for p := Point(1); uint32(p) < l.used; p++ {
 		v := l.point(p)
-		switch {
-		case v.prev == 0:
-		case v.wait():
-			waited(&Waiting{Since: v.time, Until: l.Time(p), Owner: l.Owner(p), At: v.at, Why: v.why(),
-				For: l.Owner(v.prev)}, v.prev)
-		default:
-			spent(&Span{Start: l.Time(v.prev), End: v.time, Owner: l.Owner(p), At: v.at, Why: v.why()})
+		if v.prev == 0 {
+			continue
+		}
+		from := l.Time(v.prev)
+		if v.wait() || v.waited > 0 {
+			w := l.waiting(v, from)
+			waited(&w, v.prev)
+		}
+		if !v.wait() {
+			spent(&Span{Start: from, End: v.time(), Owner: l.Owner(p), At: v.at, Why: v.why()})
 		}
 	}
 }

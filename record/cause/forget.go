@@ -6,6 +6,11 @@ import "math"
 // an executor names and the chains that lead to them: 1 to 15 % of all points. These keep their
 // numbers. The numbers of the others are used again.
 //
+// Most points that are dropped are young. A point that was kept once is mostly kept again. So
+// Forget follows chains back to points that it has kept before, and keeps all of those. When an
+// eighth more points are kept than when it last followed whole chains, it follows whole chains
+// again.
+//
 // Invariant: a number is used again only if its point is on no chain to a kept point or to the end
 // of a run.
 
@@ -15,6 +20,14 @@ type forgetting struct {
 	every   int   // points after which Forget is due, at least; 0: it never is
 	due     int   // number of points at which it is
 	free    Point // list of the points to be used again, by prev
+	old     kept  // what Forget kept last
+	whole   int   // number of points that it kept when it last followed whole chains
+}
+
+// kept are the points and paths that Forget keeps.
+type kept struct {
+	points, paths marks
+	number        int // of the points
 }
 
 // unusedPath is the link of a path that is to be used again.
@@ -35,11 +48,16 @@ func (l *Log) Most() int { return int(l.used) - 1 }
 
 // Keep marks the points and paths that Forget keeps.
 type Keep struct {
-	log           *Log
-	points, paths marks
+	log *Log
+	kept
 }
 
 type marks []uint64
+
+// extended returns marks with space for more numbers.
+func (b marks) extended(numbers int) marks {
+	return append(b, make(marks, numbers/64+1-len(b))...)
+}
 
 // set sets a bit and reports whether it was clear.
 func (b marks) set(i uint32) bool {
@@ -50,10 +68,17 @@ func (b marks) set(i uint32) bool {
 
 func (b marks) has(i uint32) bool { return b[i/64]&(1<<(i%64)) != 0 }
 
-// Forget drops all points and paths but those that a function keeps, those that end runs, and those
-// on the chains to either.
+// Forget drops points and paths. It keeps those that a function keeps, those that end runs, and
+// those on the chains to either. It may keep more: see the head of this file.
 func (l *Log) Forget(all func(k *Keep)) {
-	k := &Keep{log: l, points: make(marks, l.used/64+1), paths: make(marks, len(l.paths)/64+1)}
+	k := &Keep{log: l, kept: l.old}
+	fresh := k.number >= l.whole+l.whole/8
+	if fresh {
+		clear(k.points)
+		clear(k.paths)
+		k.number = 0
+	}
+	k.points, k.paths = k.points.extended(int(l.used)), k.paths.extended(len(l.paths))
 	for i := range l.runs {
 		k.Point(l.runs[i].Last)
 		for _, p := range l.runs[i].Ends {
@@ -61,6 +86,9 @@ func (l *Log) Forget(all func(k *Keep)) {
 		}
 	}
 	all(k)
+	if l.old = k.kept; fresh {
+		l.whole = k.number
+	}
 	l.free, l.freePath = 0, 0
 	for i := l.used - 1; i > 0; i-- {
 		if !k.points.has(i) {
@@ -82,6 +110,7 @@ func (l *Log) Forget(all func(k *Keep)) {
 // Point keeps a point, and the chain that leads to it.
 func (k *Keep) Point(p Point) {
 	for p != 0 && k.points.set(uint32(p&^theWait)) {
+		k.number++
 		v := k.log.point(p)
 		if v.at.Kind() == Path {
 			k.Path(uint32(v.at.Number()))

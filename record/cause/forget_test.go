@@ -22,6 +22,11 @@ func journey(l *Log, seed uint64) []Point {
 		i, j := draw.IntN(actors), draw.IntN(actors)
 		now := l.Time(at[i])
 		switch other := l.Time(at[j]); {
+		case other > now && draw.IntN(2) == 0:
+			start, served := l.Serve(now, at[j], other+unit.Time(draw.IntN(9)), l.Owner(at[i]), draw.IntN(4), draw.IntN(2) == 0)
+			if at[i] = served; draw.IntN(4) == 0 { // the chain of the head goes on, or that of the last byte
+				at[i] = start
+			}
 		case other > now:
 			at[i] = l.Wait(now, at[j], l.Owner(at[i]), Queueing, At(Link, draw.IntN(4)))
 		case draw.IntN(3) == 0:
@@ -63,7 +68,8 @@ func chains(l *Log, points []Point) (all []*Chain, links [][]int) {
 	return all, links
 }
 
-// What a log keeps leads back to the start as if nothing had been forgotten.
+// What a log keeps leads back to the start as if nothing had been forgotten. It keeps little more
+// than that.
 func TestForget(t *testing.T) {
 	for seed := range uint64(6) {
 		whole := New()
@@ -81,6 +87,46 @@ func TestForget(t *testing.T) {
 				t.Errorf("seed %d, every %d: space for %d points of %d, and for %d paths of %d", seed, every, l.used,
 					whole.used, len(l.paths), len(whole.paths))
 			}
+		}
+	}
+}
+
+// Points that were kept once and are of no use any more are dropped in the end.
+func TestForgetOld(t *testing.T) {
+	l := NewForgetful(10)
+	s := l.AddSite(Operation{})
+	chain := l.Start(0, s)
+	for i := range 50_000 {
+		if chain = l.Add(unit.Time(i+1), chain, Latency, At(Path, int(l.Extend(0, i)))); i%1000 == 999 {
+			chain = l.Start(unit.Time(i+1), s)
+		}
+		if l.Due() {
+			l.Forget(func(k *Keep) { k.Point(chain) })
+		}
+	}
+	if most := l.Most(); most > 1200 || len(l.paths) > 1200 {
+		t.Errorf("space for %d points and %d paths, chains of 1,000", most, len(l.paths))
+	}
+}
+
+// Chains are followed up to points that were kept before. Those are kept until an eighth more are.
+func TestForgetFollowsNewPoints(t *testing.T) {
+	l := NewForgetful(1)
+	s := l.AddSite(Operation{})
+	chain := func(n int) (p Point) {
+		p = l.Start(0, s)
+		for i := range n - 1 {
+			p = l.Add(unit.Time(i+1), p, Latency, At(Path, int(l.Extend(0, i))))
+		}
+		return p
+	}
+	for i, c := range []struct{ adds, keeps int }{{80, 80}, {5, 85}, {5, 90}, {5, 5}, {0, 0}} {
+		p := Point(0)
+		if c.adds > 0 {
+			p = chain(c.adds)
+		}
+		if l.Forget(func(k *Keep) { k.Point(p) }); l.old.number != c.keeps {
+			t.Errorf("Forget %d: %d points are kept, want %d", i+1, l.old.number, c.keeps)
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 
 	"kernbench/frontend"
 	"kernbench/frontend/plan"
@@ -40,6 +42,19 @@ func (p *planFlags) addSize(f *pflag.FlagSet) {
 }
 
 var errNotForeign = errors.New("--bytes, --in-place and --depth: these flags are for a program of another tool (--program); a bench takes --n-elem")
+
+// fileName refuses files in the place of algorithms. Its error names the command for programs of
+// kernbench. Programs of other tools may stand there, if foreign is set.
+func fileName(foreign bool, names ...string) error {
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil || info.IsDir() || !strings.ContainsAny(name, "./") || foreign && plans.InPlaceOfAlgorithm(name) {
+			continue
+		}
+		return fmt.Errorf("%s is a file, and an algorithm is wanted; a program of kernbench runs with kernbench run --program %[1]s", name)
+	}
+	return nil
+}
 
 // foreignName refuses algorithms that are programs of other tools. Its error names the command for
 // them.

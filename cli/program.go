@@ -36,6 +36,9 @@ be recorded. The error names the line that reads the value.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := fileName(false, args[0]); err != nil {
+				return err
+			}
 			spec.Algorithm = args[0]
 			f, err := run.Record(cmd.Context(), spec)
 			if err != nil {

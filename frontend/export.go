@@ -63,7 +63,7 @@ func (to Format) Export(f *text.File, name string, o ExportOptions) (*Exported, 
 			return nil, &text.Error{File: at.File, Line: at.Line, Msg: "as " + to.Name + ": " + at.Msg}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s as %s: %w", f.Algorithm, to.Name, err)
+			return nil, fmt.Errorf("%s as %s: %w", f.Name, to.Name, err)
 		}
 		x = &Exported{Files: files}
 		source := Source{Name: files[0].Name, Dialect: DialectOf(files[0].Data), Files: files}

@@ -32,6 +32,9 @@ func Find(paths ...string) (found []Source, others []string, err error) {
 			return nil, nil, err
 		}
 		names := []string{path}
+		if !info.IsDir() && !info.Mode().IsRegular() { // a pipe may wait for ever
+			return nil, nil, fmt.Errorf("%s is no regular file and no folder, want one with programs", path)
+		}
 		if info.IsDir() {
 			if names, err = filesOf(path); err != nil {
 				return nil, nil, err

@@ -17,7 +17,7 @@ import (
 const Name = "chakra"
 
 // Is reports whether a file is a trace. It begins with a metadata message that has fields of the
-// schema only, followed by the end of the file or a node.
+// schema only, followed by the end of the file or a node. One of the two has a field.
 func Is(data []byte) bool {
 	in := newStream(bytes.NewReader(data))
 	first, err := in.next()
@@ -30,6 +30,9 @@ func Is(data []byte) bool {
 	second, err := in.next()
 	if err != nil {
 		return len(first.data) > 0 && int(in.pos) == len(data)
+	}
+	if len(first.data)+len(second.data) == 0 { // a file of zeros
+		return false
 	}
 	var n Node
 	where := ""

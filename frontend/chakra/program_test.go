@@ -111,6 +111,13 @@ func findings(t *testing.T, files []plan.File) ([]plan.Finding, []string) {
 }
 
 // A ring is the same program from XML and from traces.
+// A file of zeros is no trace, though it is a sequence of empty messages.
+func TestZerosAreNoTrace(t *testing.T) {
+	if Is(make([]byte, 100)) {
+		t.Error("100 zeros are taken for a trace")
+	}
+}
+
 func TestRingIsAsItsXML(t *testing.T) {
 	source := ringText(4)
 	x, found := msccl.Read(plan.File{Name: "ring.xml", Data: []byte(source)})

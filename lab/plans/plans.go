@@ -42,16 +42,14 @@ type Loaded struct {
 
 // Foreign reports whether a file is of a format of another tool.
 func Foreign(name string) bool {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return err == nil && info.IsDir()
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil {
-		return false
-	} else if info.IsDir() {
-		return true
-	}
 	head := make([]byte, 64<<10)
 	n, _ := f.Read(head)
 	return frontend.DialectOf(head[:n]) != nil

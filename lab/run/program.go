@@ -26,6 +26,10 @@ type ProgramFile = text.File
 
 // ReadProgram reads a program file.
 func ReadProgram(name string) (*ProgramFile, error) {
+	// A file is read more than once, and to open a pipe may wait for ever.
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file, want one with a program", name)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,15 @@ wire 1 E->0.W
 // wrap puts blocks after the header. Their first line is line 16.
 func wrap(blocks string) string { return header + blocks + "\n" }
 
+// An error that quotes a very long line is short, and has its end.
+func TestErrorOfALongLine(t *testing.T) {
+	_, err := text.Parse("x.txt", []byte("kernbench program 1\n"+strings.Repeat("t", 1<<20)+"\n"))
+	if err == nil || len(err.Error()) > 1000 || !strings.HasPrefix(err.Error(), "x.txt:2: found") ||
+		!strings.Contains(err.Error(), "want") {
+		t.Errorf("%.1200v", err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	with := func(old, now string) string {
 		if !strings.Contains(header, old) {

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -158,6 +159,9 @@ func (p *parser) part() error {
 		}
 		part.Staging = true
 	}
+	if slices.ContainsFunc(w.parts, func(o mem.Part) bool { return o.Name == name }) {
+		return p.errorf("found part %s again, want another name", name)
+	}
 	w.parts = append(w.parts, part)
 	return nil
 }
@@ -283,6 +287,13 @@ func (p *parser) meaning(what *collective.Collective) error {
 		room = f.Results
 	} else if what.Apart {
 		return f.errorf(p.seen["results"], "found results in place, want them apart: %s cannot replace its contributions", f.Collective)
+	}
+	if n := max(f.Elems, f.Results); n > math.MaxInt32/f.World {
+		name := "elements"
+		if f.Results == n {
+			name = "results"
+		}
+		return f.errorf(p.seen[name], "found %d elements on each of %d ranks, want at most %d in all", n, f.World, math.MaxInt32)
 	}
 	for _, r := range []int{0, f.Root, f.World - 1} {
 		if in := what.In(call, r); in > f.Elems {

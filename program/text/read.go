@@ -39,8 +39,15 @@ func (e *Error) Error() string {
 }
 
 func (f *File) errorf(line int, format string, args ...any) error {
-	return &Error{f.Name, line, fmt.Sprintf(format, args...)}
+	msg := fmt.Sprintf(format, args...)
+	if n := len(msg); n > 2*mostSaid { // it quotes a very long line
+		msg = strings.ToValidUTF8(msg[:mostSaid], "") + " ... " + strings.ToValidUTF8(msg[n-mostSaid:], "")
+	}
+	return &Error{f.Name, line, msg}
 }
+
+// mostSaid is how many bytes of the beginning and of the end of a very long error are kept.
+const mostSaid = 400
 
 // Read reads a file, as text or as JSON. Errors and faults use name as its name. A mistake in the
 // file is an *Error.

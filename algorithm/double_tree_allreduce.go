@@ -48,9 +48,10 @@ type chunkedTree struct {
 }
 
 func newChunkedTree(c *tl.Context, a tl.Args, tree, height int) chunkedTree {
-	t := chunkedTree{c: c, op: a.Op, dirs: topology.TwoTreeDirs[tree], half: a.Shard(c.Rank()).Chunk(2, tree),
-		out: a.Out(c.Rank(), a.NElem).Chunk(2, tree)}
-	up, children := topology.TwoTreeStep(c.Rank(), c.WorldSize(), tree)
+	h := channelOf(c, &a)
+	t := chunkedTree{c: c, op: a.Op, dirs: topology.TwoTreeDirs[tree], half: h.share(a.Shard(c.Rank())).Chunk(2, tree),
+		out: h.share(a.Out(c.Rank(), a.NElem)).Chunk(2, tree)}
+	up, children := topology.TwoTreeStep(h.me, h.n, tree)
 	for k, child := range children {
 		t.is[k] = child >= 0
 	}
@@ -106,6 +107,7 @@ var DoubleTreeAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "two_trees",
 	Kernel:     doubleTreeAllReduce,
+	Rails:      true,
 	Pipelined:  true,
 	Path:       firstOfTwoTrees,
 	MinSlots:   2,

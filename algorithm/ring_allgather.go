@@ -9,12 +9,12 @@ import "kernbench/tl"
 // A rank sends while it still holds the slot that it received into, so n_slots must be at
 // least 2.
 func ringAllGather(c *tl.Context, a tl.Args) {
-	me, n := c.Rank(), c.WorldSize()
-	out := a.Out(me, n*a.NElem).Split(n)
-	goRound(c, a.Op, piecesOf(c, &a, a.NElem, 1), &ringPipeline{
-		to: tl.East, from: tl.West, me: (me + n - 1) % n, n: n, gathers: true,
-		brings: func(int) tl.Ref { return a.Shard(me) },
-		keeps:  out.Chunk,
+	h := channelOf(c, &a)
+	mine := h.share(a.Shard(c.Rank()))
+	goRound(c, a.Op, piecesOf(c, &a, h.largest(a.NElem), 1), &ringPipeline{
+		to: tl.East, from: tl.West, me: (h.me + h.n - 1) % h.n, n: h.n, gathers: true,
+		brings: func(int) tl.Ref { return mine },
+		keeps:  h.blocks(a.Out(c.Rank(), h.n*a.NElem)),
 	})
 }
 
@@ -26,6 +26,7 @@ var RingAllGather = Register(Algorithm{
 	Topology:   "ring_1d",
 	Kernel:     ringAllGather,
 	MinSlots:   2,
+	Rails:      true,
 	Pipelined:  true,
 	Steps:      "N-1",
 	Cost:       "(N-1) (alpha + beta M): (N-1) M bytes per rank",

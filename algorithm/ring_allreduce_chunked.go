@@ -14,10 +14,10 @@ import "kernbench/tl"
 // Long chunks go in pieces. Where a slot takes a piece, several are in flight, which hides the time
 // from rank to rank.
 func ringAllReduceChunked(c *tl.Context, a tl.Args) {
-	me, n := c.Rank(), c.WorldSize()
-	mine, out := a.Shard(me).Split(n), a.Out(me, a.NElem).Split(n)
+	h := channelOf(c, &a)
+	mine, out := h.share(a.Shard(c.Rank())).Split(h.n), h.share(a.Out(c.Rank(), a.NElem)).Split(h.n)
 	goRound(c, a.Op, piecesOf(c, &a, mine.Chunk(0).Len(), 1), &ringPipeline{
-		to: tl.East, from: tl.West, me: me, n: n, reduces: true, gathers: true,
+		to: tl.East, from: tl.West, me: h.me, n: h.n, reduces: true, gathers: true,
 		brings: mine.Chunk, keeps: out.Chunk,
 	})
 }
@@ -30,6 +30,7 @@ var RingAllReduceChunked = Register(Algorithm{
 	Topology:   "ring_1d",
 	Kernel:     ringAllReduceChunked,
 	MinSlots:   2,
+	Rails:      true,
 	Pipelined:  true,
 	Steps:      "2(N-1) for each wave of pieces in flight",
 	Cost:       "2(N-1) (alpha + beta M/N): 2(N-1)/N M bytes per rank",

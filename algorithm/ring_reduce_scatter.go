@@ -10,12 +10,12 @@ import "kernbench/tl"
 // go in pieces. A rank sends while it still holds the slot that it received into, so n_slots must
 // be at least 2.
 func ringReduceScatter(c *tl.Context, a tl.Args) {
-	me, n := c.Rank(), c.WorldSize()
-	mine := a.Shard(me).Split(n)
-	out := a.Out(me, mine.Chunk(me).Len())
-	goRound(c, a.Op, piecesOf(c, &a, mine.Chunk(0).Len(), 1), &ringPipeline{
-		to: tl.East, from: tl.West, me: (me + n - 1) % n, n: n, reduces: true,
-		brings: mine.Chunk,
+	h := channelOf(c, &a)
+	mine := a.Shard(c.Rank()).Split(h.n)
+	out := h.share(a.Out(c.Rank(), mine.Chunk(c.Rank()).Len()))
+	goRound(c, a.Op, piecesOf(c, &a, h.largest(mine.Chunk(0).Len()), 1), &ringPipeline{
+		to: tl.East, from: tl.West, me: (h.me + h.n - 1) % h.n, n: h.n, reduces: true,
+		brings: h.blocks(a.Shard(c.Rank())),
 		keeps:  func(int) tl.Ref { return out },
 	})
 }
@@ -28,6 +28,7 @@ var RingReduceScatter = Register(Algorithm{
 	Topology:   "ring_1d",
 	Kernel:     ringReduceScatter,
 	MinSlots:   2,
+	Rails:      true,
 	Pipelined:  true,
 	Steps:      "N-1",
 	Cost:       "(N-1) (alpha + (beta + gamma) M/N): (N-1)/N M bytes per rank",

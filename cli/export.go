@@ -135,6 +135,7 @@ func (a *app) exportProgram(ctx context.Context, to frontend.Format, spec run.Sp
 // export records an algorithm and writes its files to a folder.
 func (a *app) export(ctx context.Context, to frontend.Format, spec run.Spec, name, dir string, o frontend.ExportOptions) error {
 	spec.Algorithm, spec.Command = name, a.commandLine()
+	spec.Sets = append([]string{"defaults.nchannels=1"}, spec.Sets...) // formats have channels of their own
 	f, err := run.Record(ctx, spec)
 	if err != nil {
 		return interrupted(ctx, err)

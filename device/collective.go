@@ -92,6 +92,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 	call := &Call{Plan: p, Collective: what}
 	groups := make([]launch.Group, len(contributions))
 	acc := p.accumulation(what, collective.Call{Type: a.DType, Op: a.Op})
+	rails := tl.Rails{Count: 1}
 	var windows []*mem.Window
 	defer func() {
 		for _, w := range windows {
@@ -131,6 +132,8 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 			}
 			windows = append(windows, w)
 		}
+		rails = p.rails(cg.Call)
+		group.OnRails(rails)
 		call.Groups, groups[g] = append(call.Groups, cg), group
 	}
 	if err := c.label(call, a); err != nil {
@@ -143,7 +146,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 	if acc != nil {
 		kernel = acc.run(what, call.Groups[0].Call.Root)
 	}
-	l := &launch.Launch{Name: p.Name, Kernel: kernel, Groups: groups, Ring: c.channels(p, what.Bytes(call.Groups[0].Call))}
+	l := &launch.Launch{Name: p.Name, Kernel: kernel, Groups: groups, Ring: c.channels(p, what.Bytes(call.Groups[0].Call), rails)}
 	run, err = c.launch(ctx, l)
 	if log := c.log(); log != nil {
 		log.End()

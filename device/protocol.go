@@ -8,10 +8,10 @@ import (
 
 // channels returns the ring of a call: with ll, few bytes go through few channels, which are slower
 // than the link. Windows are read and written without.
-func (c *Context) channels(p *Plan, bytes unit.Bytes) tl.Ring {
+func (c *Context) channels(p *Plan, bytes unit.Bytes, rails tl.Rails) tl.Ring {
 	ring := p.Ring
 	if p.Config.Protocol != "ll" || p.Algorithm.Window != nil {
-		return ring
+		return p.onRails(ring, rails)
 	}
 	software := c.cfg.Machine.Topology().Software()
 	n := p.Config.Channels
@@ -19,7 +19,7 @@ func (c *Context) channels(p *Plan, bytes unit.Bytes) tl.Ring {
 		n = software.Channels.Of(bytes, p.World)
 	}
 	ring.Protocol.Copy = software.Channels.Slows(n)
-	return ring
+	return p.onRails(ring, rails)
 }
 
 // protocolOf converts a protocol for executors. With every protocol of the data a credit is only a

@@ -37,6 +37,7 @@ type Config struct {
 	Op     tl.ReduceOp // Sum
 	Args   []int       // Args.Ints of the kernel; the first is the root of a collective that has one
 	Levels []int       // of ranks that are next to each other: tl.Args.Levels
+	Rails  tl.Rails    // channels of the call: one
 
 	ChunkBytes, LatencyBytes int64 // Args of a pipeline: as it finds best, and unknown
 

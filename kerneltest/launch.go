@@ -35,6 +35,7 @@ func (cfg *Config) launch(k tl.Kernel) (*launch.Launch, error) {
 	if err := cfg.place(&g); err != nil {
 		return nil, err
 	}
+	g.OnRails(cfg.Rails)
 	return &launch.Launch{
 		Name: "test", Kernel: k, Groups: []launch.Group{g}, Addrs: &mem.Map{}, Scratch: cfg.Scratch,
 		Ring: tl.Ring{Slots: cfg.Slots, SlotBytes: cfg.SlotBytes, Space: mem.TCM, OnRecv: cfg.OnRecv, Strict: !cfg.Loose,

@@ -35,6 +35,10 @@ type Args struct {
 	// together.
 	Channels int
 
+	// Rails are the channels that have links of their own between nodes. Each rank runs the kernel
+	// once for each of them.
+	Rails Rails
+
 	// Levels are the sizes of the machine's levels: the ranks of a cube, the cubes of a SIP, and so
 	// on. The outermost level is the rest, and is not listed. Nil: unknown, or the machine has no
 	// levels.

@@ -84,10 +84,11 @@ func (e *experiment) run() (m measured, err error) {
 	}
 	o := bound.Options{Ideal: e.fidelity == noc.Ideal, Transfers: executor.transfers}
 	if plan.Algorithm.Window == nil {
-		o.Channels = bound.Channels(hardware, group.PEs, plan.Wiring, &plan.Ring)
+		wiring, ring := plan.Rings(group.Call)
+		o.Channels = bound.Channels(hardware, group.PEs, wiring, &ring)
 		if way := plan.Algorithm.Path; way != nil {
 			w := way(group.Call.World, group.Call.Root)
-			o.Pipeline = &bound.Pipeline{Ranks: w.Ranks, Parts: w.Parts}
+			o.Pipeline = &bound.Pipeline{Ranks: w.Ranks, Parts: w.Parts * len(wiring) / len(group.PEs)}
 		}
 	}
 	m.time = dev.Launches()[0].Result.Duration()

@@ -38,17 +38,21 @@ func (c *Channel) Lift() int {
 	return int(1 + max(0, inFlight-1)/c.SlotBytes)
 }
 
-// Channels returns the rings of ranks that run on some PEs. A round trip counts what no receiver
+// Channels returns the rings of ranks that run on some PEs, with wiring by block: as many for each
+// rank. A round trip counts what no receiver
 // can shorten: the path of a token with a full slot, and that of the credit back. A token starts in
 // the sender's TCM or, if forwarded, in its ring memory. The faster counts.
 func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring) []Channel {
 	var all []Channel
-	for from := range wiring {
-		for _, o := range wiring[from].Out {
-			if int(o.Peer) == from {
+	blocks := max(1, len(wiring)/max(1, len(pes)))
+	for block := range wiring {
+		from := block / blocks
+		for _, o := range wiring[block].Out {
+			to := int(o.Peer) / blocks
+			if to == from {
 				continue
 			}
-			a, b := int(pes[from]), int(pes[o.Peer])
+			a, b := int(pes[from]), int(pes[to])
 			slots := memory.RingNode(m, b, ring.Space)
 			head, rate := m.Latency(m.Route(nil, m.TCM(a), slots))
 			forwarded, its := m.Latency(m.Route(nil, memory.RingNode(m, a, ring.Space), slots))
@@ -56,7 +60,7 @@ func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring
 			late, seen := ring.Protocol.Late(m.Between(a, b))
 			head, rate = head+late, ring.Protocol.Data(rate)
 			back, slowest := m.Latency(m.Route(nil, m.PE(b), m.PE(a)))
-			c := Channel{From: from, To: int(o.Peer), Slots: ring.SlotsOf(o.Slots), SlotBytes: ring.SlotBytes, Rate: rate, Delay: head}
+			c := Channel{From: from, To: to, Slots: ring.SlotsOf(o.Slots), SlotBytes: ring.SlotBytes, Rate: rate, Delay: head}
 			c.RoundTrip = head + over(ring.SlotBytes, int64(rate)) + back
 			if slowest > 0 {
 				c.RoundTrip += over(ring.CreditBytes, int64(slowest))

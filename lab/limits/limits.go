@@ -133,13 +133,11 @@ func Run(ctx context.Context, s Spec) (*Limits, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := BoundOptions(x, plan)
 	for _, c := range calls {
 		if ctx.Err() != nil {
 			return l, ctx.Err()
 		}
-		o.Pipeline = Pipeline(plan, c)
-		r, err := limitsOf(ctx, &target{x, plan, solver, what}, c, o, l)
+		r, err := limitsOf(ctx, &target{x, plan, solver, what}, c, BoundOptions(x, plan, c), l)
 		if err != nil {
 			return l, err
 		}
@@ -240,23 +238,27 @@ func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *devi
 
 // BoundOptions returns what limits depend on besides the machine and the call: rings limit an
 // algorithm that communicates by rings alone. A nil plan means no algorithm.
-func BoundOptions(x *run.Job, plan *device.Plan) bound.Options {
+func BoundOptions(x *run.Job, plan *device.Plan, c collective.Call) bound.Options {
 	o := bound.Options{Ideal: x.AtFidelity() == noc.Ideal.String()}
 	if plan != nil && plan.Algorithm.Window == nil {
-		o.Channels = bound.Channels(x.Machine, plan.PEs, plan.Wiring, &plan.Ring)
+		wiring, ring := plan.Rings(c)
+		o.Channels = bound.Channels(x.Machine, plan.PEs, wiring, &ring)
+		o.Pipeline = pipeline(plan, c, max(1, len(wiring)/max(1, len(plan.PEs))))
 	}
 	return o
 }
 
-// Pipeline returns the ranks through which a call of a pipelined algorithm passes, or nil.
-func Pipeline(plan *device.Plan, c collective.Call) *bound.Pipeline {
-	if plan == nil || plan.Algorithm.Window != nil || plan.Algorithm.Path == nil {
+// pipeline returns the ranks through which a call of a pipelined algorithm passes, in the first of
+// its channels; nil: it has no such path.
+func pipeline(plan *device.Plan, c collective.Call, channels int) *bound.Pipeline {
+	if plan.Algorithm.Path == nil {
 		return nil
 	}
 	w := plan.Algorithm.Path(c.World, c.Root)
+	w.Parts *= channels
 	return &bound.Pipeline{Ranks: w.Ranks, Parts: w.Parts, Piece: w.Piece(tl.Args{
 		NElem: c.Elems, DType: c.Type, ChunkBytes: int64(plan.Config.ChunkSize), LatencyBytes: plan.LatencyBytes,
-	}, plan.ScratchBytes)}
+	}, plan.ScratchBytes/int64(channels))}
 }
 
 // boundCalls lists the calls of all sizes. Sizes with the same number of elements give one call.

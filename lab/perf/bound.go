@@ -35,11 +35,10 @@ type perfSolver struct {
 
 // perfLimits has the inputs of the limits of one row.
 type perfLimits struct {
-	solver  *bound.Solver
-	job     *run.Job
-	plan    *device.Plan
-	options bound.Options // except the pipeline, which depends on the call
-	call    collective.Call
+	solver *bound.Solver
+	job    *run.Job
+	plan   *device.Plan
+	call   collective.Call
 }
 
 // limits finds the inputs of limits for all rows of a target, except their calls. Without a clock
@@ -48,7 +47,7 @@ func (p *perfPlan) limits(t *perfTarget) error {
 	if !p.spec.Bound && !p.extrapolates() || !p.sweep.Timed {
 		return nil
 	}
-	t.limits.job, t.limits.plan, t.limits.options = t.Job, t.Plan, limits.BoundOptions(t.Job, t.Plan)
+	t.limits.job, t.limits.plan = t.Job, t.Plan
 	for _, known := range p.solvers {
 		if slices.Equal(known.pes, t.Plan.PEs) && reflect.DeepEqual(known.topo, t.Job.Machine.Topology()) {
 			t.limits.solver = known.solver
@@ -75,11 +74,11 @@ func (p *perfPlan) bound(ctx context.Context, r *Row) {
 	if !timed {
 		return
 	}
-	on.options.Pipeline = limits.Pipeline(on.plan, on.call)
-	if at := r.faster(); at != nil && !on.options.Ideal {
-		on.options.Transfers, _ = limits.Transfers(ctx, on.job, on.plan.Name, on.call, at == r.InPlace)
+	options := limits.BoundOptions(on.job, on.plan, on.call)
+	if at := r.faster(); at != nil && !options.Ideal {
+		options.Transfers, _ = limits.Transfers(ctx, on.job, on.plan.Name, on.call, at == r.InPlace)
 	}
-	limits, err := on.solver.Of(p.what, on.call, on.options)
+	limits, err := on.solver.Of(p.what, on.call, options)
 	if err != nil {
 		if r.Note == "" {
 			r.Note = "no bound: " + err.Error()

@@ -90,8 +90,7 @@ func (t *tuner) limits(ctx context.Context, g *tuneGroup, v *tuneTarget, elems i
 	}
 	c := g.call
 	c.Elems = elems
-	options := limits.BoundOptions(v.x, v.plan)
-	options.Pipeline = limits.Pipeline(v.plan, c)
+	options := limits.BoundOptions(v.x, v.plan, c)
 	if !options.Ideal {
 		options.Transfers, _ = limits.Transfers(ctx, v.x, v.plan.Name, c, g.inPlace)
 	}

@@ -3,8 +3,8 @@ package algorithm
 import "kernbench/tl"
 
 // This file is shared by rings and trees that run on several channels side by side. Each channel
-// has a share of the vector, and the ranks in an order of its own: see tl.Rails. Without rails it is
-// one channel, with the whole vector, in the order of ranks.
+// has a share of the vector, and an order of ranks of its own: see tl.Rails. Without rails one
+// channel has the whole vector, in the order of ranks.
 
 // channel is the one that a kernel runs.
 type channel struct {

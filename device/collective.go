@@ -132,7 +132,7 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 			}
 			windows = append(windows, w)
 		}
-		rails = p.rails(cg.Call)
+		rails = p.Rails(cg.Call)
 		group.OnRails(rails)
 		call.Groups, groups[g] = append(call.Groups, cg), group
 	}

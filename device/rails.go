@@ -13,8 +13,8 @@ import (
 // slots at a time from this size on.
 const leastSlot = 32 << 10
 
-// Bytes of a call for each channel, in NCCL's src/enqueue.cc: with Simple 64 bytes for each of 512
-// threads, with LL128 8 bytes for each of 640, with LL 8 bytes for each of 512 and each rank.
+// Bytes of a call for each channel, in NCCL's src/enqueue.cc. Simple has 64 bytes for each of 512
+// threads, and LL128 8 bytes for each of 640. LL has 8 bytes for each of 512 threads and each rank.
 const (
 	simplePerChannel = 32 * unit.KiB
 	ll128PerChannel  = 5 * unit.KiB
@@ -56,9 +56,9 @@ func equalNodes(pes []int32, size int32, node int) bool {
 	return true
 }
 
-// rails returns the channels of a call that have rails of their own. Few bytes use few channels.
+// Rails returns the channels of a call that have rails of their own. Few bytes use few channels.
 // Partial sums of another type are staged by one block of a rank.
-func (p *Plan) rails(c collective.Call) tl.Rails {
+func (p *Plan) Rails(c collective.Call) tl.Rails {
 	one := tl.Rails{Count: 1}
 	if !p.Algorithm.Rails || p.PEs == nil || p.machine == nil {
 		return one
@@ -125,7 +125,7 @@ func (p *Plan) onRails(ring tl.Ring, rails tl.Rails) tl.Ring {
 // Rings returns the rings of a call: their wiring by block, equally many for each rank, and how
 // they are configured.
 func (p *Plan) Rings(c collective.Call) ([]tl.Wiring, tl.Ring) {
-	rails := p.rails(c)
+	rails := p.Rails(c)
 	if rails.Count == 1 {
 		return p.Wiring, p.Ring
 	}

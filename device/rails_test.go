@@ -102,7 +102,7 @@ func TestRailsOfACall(t *testing.T) {
 		p.Ring = tl.Ring{Slots: 8, SlotBytes: 512 << 10, Space: mem.TCM}
 		var got []int
 		for _, size := range tt.sizes {
-			r := p.rails(collective.Call{World: p.World, Elems: int(size / 4), Type: dtype.F32})
+			r := p.Rails(collective.Call{World: p.World, Elems: int(size / 4), Type: dtype.F32})
 			got = append(got, r.Count)
 			tcm := m.Topology().PE().TCM
 			if ring := p.onRails(p.Ring, r); r.Count > 1 && ring.SlotBytes*16*int64(r.Count) > int64(tcm.Capacity-tcm.Scratch) {

@@ -11,7 +11,9 @@ import (
 // another rank. Ranks that follow each other in a node follow each other in each channel, but for
 // the first one.
 func TestRails(t *testing.T) {
-	for _, r := range []tl.Rails{{}, {Count: 1}, {Count: 2, Node: 2}, {Count: 2, Node: 5}, {Count: 8, Node: 8}, {Count: 3, Node: 8}, {Count: 15, Node: 72}} {
+	for _, r := range []tl.Rails{
+		{}, {Count: 1}, {Count: 2, Node: 2}, {Count: 2, Node: 5}, {Count: 8, Node: 8}, {Count: 3, Node: 8}, {Count: 15, Node: 72},
+	} {
 		nodes, node := 3, max(1, r.Node)
 		firsts := map[int]bool{}
 		for channel := range max(1, r.Count) {
@@ -19,7 +21,7 @@ func TestRails(t *testing.T) {
 			for place := range nodes * node {
 				rank := r.Rank(place, channel)
 				if rank/node != place/node || r.Place(rank, channel) != place {
-					t.Fatalf("%+v, channel %d: rank %d at place %d, and rank %d at %d", r, channel, rank, place, rank, r.Place(rank, channel))
+					t.Fatalf("%+v, channel %d: rank %d at place %d, which is at %d", r, channel, rank, place, r.Place(rank, channel))
 				}
 				if place%node > 0 && rank%node != (order[place-1]+1)%node {
 					t.Errorf("%+v, channel %d: rank %d after %d", r, channel, rank, order[place-1])

@@ -137,7 +137,7 @@ func TestMoreRanksSmallerMessages(t *testing.T) {
 		return run.Spec{Topology: "leaf-spine-roce", Algorithm: "ring_allreduce_chunked", Ranks: ranks,
 			NElem: 8 << 20, DType: dtype.F32, Sets: []string{
 				"system.levels.1.link.latency_ns=50000", "fabric.buffer_bytes=64MiB", "pe.tcm.capacity=256MiB", "pe.tcm.scratch=64MiB",
-				"defaults.slot_size=2MiB", fmt.Sprintf("defaults.n_slots=%d", slots),
+				"defaults.slot_size=2MiB", "defaults.nchannels=1", fmt.Sprintf("defaults.n_slots=%d", slots),
 			}}
 	}
 	bandwidth := func(ranks, slots int) float64 {

@@ -23,8 +23,8 @@ func onNodes(t *testing.T, preset, algorithm string, nodes int, more ...string) 
 	if algorithm == "ring_allgather" {
 		n /= 8 * nodes
 	}
-	r, err := run.Run(t.Context(), run.Spec{Topology: preset, Bench: bench.CCLHello.Name, Algorithm: algorithm, Executor: "sim", Op: tl.Sum, NElem: n,
-		DType: dtype.F32, Sets: sets, Use: true, VerifyData: true})
+	r, err := run.Run(t.Context(), run.Spec{Topology: preset, Bench: bench.CCLHello.Name, Algorithm: algorithm,
+		Executor: "sim", Op: tl.Sum, NElem: n, DType: dtype.F32, Sets: sets, Use: true, VerifyData: true})
 	if err != nil || !r.OK() || r.RanksFailed > 0 || r.Verdict("provenance").State != run.Checked {
 		t.Fatal(r, err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // key returns a hash of everything that the time of a call depends on. Settings that a target has
 // no use for are no part of it. With a size, neither is the size of a slot that holds all of that:
-// so long a message is never cut.
+// so long a message is never cut. It counts if several channels share the slots.
 func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collective, c collective.Call, inPlace bool,
 	size unit.Bytes) string {
 	cfg := v.plan.Config
@@ -29,7 +29,7 @@ func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collec
 		cfg.RingSlots = "" // no part of keys from before there was the setting
 	}
 	cfg.Protocol = "" // what it takes counts, by whatever name
-	if size >= 0 && cfg.SlotSize >= max(size, oneSlot) {
+	if size >= 0 && cfg.SlotSize >= max(size, oneSlot) && v.plan.Rails(c).Count == 1 {
 		cfg.SlotSize = 0
 	}
 	data, err := json.Marshal(struct {

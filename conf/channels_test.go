@@ -33,3 +33,25 @@ func TestChannels(t *testing.T) {
 		}
 	}
 }
+
+// TestChannelsAcross: what all channels carry together limits the time of many of them. Few channels
+// have a lower rate anyway.
+func TestChannelsAcross(t *testing.T) {
+	c := Channels{Count: 24, Bytes: 4 * unit.KiB, Rate: 4 * unit.GBPerSecond}
+	for _, tt := range []struct {
+		channels int
+		most     unit.Rate
+		want     float64 // GB/s of all channels
+	}{
+		{1, 0, 4}, {1, 45 * unit.GBPerSecond, 4}, {11, 45 * unit.GBPerSecond, 44}, {12, 45 * unit.GBPerSecond, 45},
+		{24, 45 * unit.GBPerSecond, 45}, {12, 0, 48}, {12, 100 * unit.GBPerSecond, 48}, {24, 100 * unit.GBPerSecond, 96},
+	} {
+		got := 96.
+		if slow := c.SlowsAcross(tt.channels, tt.most); slow > 0 {
+			got = 1 / (1/96. + float64(unit.GBPerSecond)/float64(slow))
+		}
+		if got < tt.want-0.001 || got > tt.want+0.001 {
+			t.Errorf("%d channels and at most %v: %v GB/s, want %v", tt.channels, tt.most, got, tt.want)
+		}
+	}
+}

@@ -115,6 +115,16 @@ func (c *Channels) Slows(channels int) unit.Rate {
 	return unit.Rate(float64(c.Rate) * float64(n*most) / float64(most-n))
 }
 
+// SlowsAcross is Slows of a call whose channels together carry no more than a rate. 0: no such
+// limit.
+func (c *Channels) SlowsAcross(channels int, most unit.Rate) unit.Rate {
+	all := c.Rate * unit.Rate(c.Count)
+	if most == 0 || most >= all || c.Rate*unit.Rate(channels) <= most {
+		return c.Slows(channels)
+	}
+	return unit.Rate(float64(most) * float64(all) / float64(all-most)) // 1/most - 1/all
+}
+
 // Blocks are the times of thread blocks that execute programs of other tools. For a time of 0,
 // frontend/timing has a default.
 type Blocks struct {
@@ -126,11 +136,12 @@ type Blocks struct {
 	Fence  unit.Time `conf:"fence_ns" doc:"fence before such a flag, where a connection goes over a network; 0 stands for 400, a guess"`
 }
 
-// Hops has the latencies of one level of the network, by protocol.
+// Hops has the latencies of one level of the network, by protocol, and a rate.
 type Hops struct {
 	LL     unit.Time `conf:"ll_ns" doc:"latency of a message of ll; 0: software.protocols.ll.latency_ns"`
 	LL128  unit.Time `conf:"ll128_ns" doc:"latency of a message of ll128; 0: software.protocols.ll128.latency_ns"`
 	Simple unit.Time `conf:"simple_ns" doc:"latency of a message of simple; 0: software.protocols.simple.latency_ns"`
+	LLRate unit.Rate `conf:"ll_gbs" doc:"rate of data of all channels of a collective together with ll, if each has a link of its own into this level; 0: that of software.channels" min:"0GB/s" json:",omitzero"`
 }
 
 // Latencies returns the times from the arrival of a message of a protocol until its receiver sees

@@ -46,6 +46,18 @@ func railsOf(m *machine.Machine, pes []int32) tl.Rails {
 	return one
 }
 
+// across returns the rate that all channels of a call on rails have together with LL; 0: no limit.
+func (c *Context) across(rails tl.Rails) unit.Rate {
+	if rails.Count > 1 {
+		for i, l := range c.cfg.Machine.Levels() {
+			if i > 0 && l.Planes {
+				return c.cfg.Machine.Topology().System().Between()[i].Software.LLRate
+			}
+		}
+	}
+	return 0
+}
+
 // equalNodes reports whether each node has so many of the ranks.
 func equalNodes(pes []int32, size int32, node int) bool {
 	for i := 0; i < len(pes); i += node {

@@ -92,6 +92,10 @@ func TestChannelsAreFaster(t *testing.T) {
 	if eight, one := took(4<<20), took(4<<20, one); eight > one/3 {
 		t.Errorf("16 MiB take %v on eight cards, %v on one", eight, one)
 	}
+	const ll = "defaults.protocol=ll"
+	if limited, free := took(1<<19, ll), took(1<<19, ll, "system.nodes.software.ll_gbs=0"); limited < free+30*unit.Microsecond {
+		t.Errorf("2 MiB with ll take %v at 45 GB/s of all channels, and %v without that limit", limited, free)
+	}
 	if by, one := took(1<<13), took(1<<13, one); by != one {
 		t.Errorf("32 KiB take %v, and %v on one channel", by, one)
 	}

@@ -34,8 +34,8 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// TestChannelsAcross: what all channels carry together limits the time of many of them. Few channels
-// have a lower rate anyway.
+// TestChannelsAcross: what all channels carry together limits many of them. Few channels have a
+// lower rate anyway.
 func TestChannelsAcross(t *testing.T) {
 	c := Channels{Count: 24, Bytes: 4 * unit.KiB, Rate: 4 * unit.GBPerSecond}
 	for _, tt := range []struct {

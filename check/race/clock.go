@@ -7,16 +7,20 @@ import (
 )
 
 // vec is a vector clock: by agent, the time up to which that agent is known. Missing entries are 0.
-// It never changes while it has more than one holder.
+// Its value never changes while it has more than one holder.
 type vec struct {
-	refs int32
-	t    []uint32
+	refs  int32
+	given bool     // a holder other than its agent has had it
+	t     []uint32 // all times; of a vec with deferred joins, see defer.go
+	deferred
 }
 
 // clockPool holds vectors that are not in use, and the number of those that are.
 type clockPool struct {
-	vecs     []*vec
+	vecs     []*vec // with memory for times
+	bare     []*vec
 	liveVecs int
+	deferring
 }
 
 // clock is a moment of an agent: its own time, and what it knew of the others. The agent's own
@@ -29,93 +33,133 @@ type clock struct {
 
 // at returns the time up to which the clock knows an agent.
 func (c *clock) at(a history.Agent) uint32 {
-	switch {
-	case a == c.agent:
+	if a == c.agent {
 		return c.time
-	case c.v == nil || int(a) >= len(c.v.t):
-		return 0
 	}
-	return c.v.t[a]
+	if t := c.times(); int(a) < len(t) {
+		return t[a]
+	}
+	return 0
+}
+
+// times returns what the clock knows of others.
+func (c *clock) times() []uint32 {
+	switch {
+	case c.v == nil:
+		return nil
+	case c.v.depth > 0:
+		c.v.perform()
+	}
+	return c.v.t
 }
 
 // width returns the number of agents that the clock may know.
 func (c *clock) width() int {
-	n := int(c.agent) + 1
-	if c.v != nil {
-		n = max(n, len(c.v.t))
-	}
-	return n
+	return max(int(c.agent)+1, len(c.times()))
 }
 
 // hold adds a holder of the clock.
 func (c clock) hold() clock {
 	if c.v != nil {
 		c.v.refs++
+		c.v.given = true
 	}
 	return c
 }
 
 // drop gives a held clock back.
-func (d *Detector) drop(c *clock) {
-	if v := c.v; v != nil {
-		if v.refs--; v.refs == 0 {
-			d.vecs = append(d.vecs, v)
-			d.liveVecs--
-		}
+func (d *clockPool) drop(c *clock) {
+	if c.v != nil {
+		d.dropVec(c.v)
 	}
 	*c = clock{}
 }
 
-func (d *Detector) newVec() *vec {
-	d.liveVecs++
+func (d *clockPool) dropVec(v *vec) {
+	if v.refs--; v.refs > 0 {
+		return
+	}
+	d.liveVecs--
+	if v.depth > 0 {
+		d.dropDeferred(v)
+	}
+	if v.given = false; cap(v.t) > 0 {
+		d.vecs = append(d.vecs, v)
+	} else {
+		d.bare = append(d.bare, v)
+	}
+}
+
+// newVec returns a vector without times, with memory for some if there is one.
+func (d *clockPool) newVec() *vec {
 	if n := len(d.vecs); n > 0 {
+		d.liveVecs++
 		v := d.vecs[n-1]
 		d.vecs = d.vecs[:n-1]
 		v.refs, v.t = 1, v.t[:0]
+		return v
+	}
+	return d.newBare()
+}
+
+// newBare returns a vector without memory for times.
+func (d *clockPool) newBare() *vec {
+	d.liveVecs++
+	if n := len(d.bare); n > 0 {
+		v := d.bare[n-1]
+		d.bare = d.bare[:n-1]
+		v.refs = 1
 		return v
 	}
 	return &vec{refs: 1}
 }
 
 // mine returns a vec of the clock that no other clock holds, with at least n entries.
-func (d *Detector) mine(c *clock, n int) []uint32 {
+func (d *clockPool) mine(c *clock, n int) []uint32 {
+	had := c.times()
 	if c.v == nil || c.v.refs > 1 {
 		v := d.newVec()
+		v.t = slices.Grow(v.t, max(n, len(had)))
+		v.t = append(v.t, had...)
 		if c.v != nil {
-			v.t = append(v.t, c.v.t...)
 			c.v.refs--
 		}
 		c.v = v
 	}
-	if len(c.v.t) < n {
-		c.v.t = slices.Grow(c.v.t, n-len(c.v.t))
-		for len(c.v.t) < n {
-			c.v.t = append(c.v.t, 0)
-		}
-	}
+	c.v.given = false
+	c.v.t = extend(c.v.t, n)
 	return c.v.t
+}
+
+// extend returns t with at least n entries.
+func extend(t []uint32, n int) []uint32 {
+	if had := len(t); had < n {
+		t = slices.Grow(t, n-had)[:n]
+		clear(t[had:])
+	}
+	return t
 }
 
 // join adds the knowledge of another clock. A clock that knows a moment of an agent knows all that
 // the agent knew then. So one entry shows whether there is anything to add.
 func (d *Detector) join(c, from *clock) {
-	if c.at(from.agent) >= from.time {
+	if d.deferJoin(c, from) || c.at(from.agent) >= from.time {
 		return
 	}
-	if from.v != nil {
-		d.joinTimes(c, from.v.t)
-	}
+	d.joinTimes(c, from.times())
 	d.mine(c, int(from.agent)+1)[from.agent] = from.time
 }
 
-func (d *Detector) joinTimes(c *clock, t []uint32) {
-	n := 0 // entries that both have
-	if c.v != nil {
-		n = min(len(t), len(c.v.t))
+// joinTimes adds times to the knowledge of a clock.
+func (d *clockPool) joinTimes(c *clock, t []uint32) {
+	if len(t) == 0 {
+		return
 	}
+	had := c.times()
+	n := min(len(t), len(had)) // entries that both have
 	i := 0
 	if n > 0 {
-		i = firstLater(c.v.t[:n], t[:n])
+		i = firstLater(had[:n], t[:n])
 	}
 	if i == n {
 		for i < len(t) && t[i] == 0 {

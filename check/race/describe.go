@@ -105,7 +105,7 @@ func (d *Detector) state(f, e *event) string {
 	switch {
 	case f.done == 0:
 		return "possibly still in flight"
-	case f.agent != e.agent && d.agents[e.agent].clk.at(f.agent) >= f.issued:
+	case f.agent != e.agent && d.agents[e.agent].clk.reaches(f.agent, f.issued):
 		return fmt.Sprintf("finished in this run, but still in flight at the last release of %v", d.agentOf(f))
 	}
 	return fmt.Sprintf("finished in this run, but no notification of that reaches %v", d.agentOf(e))

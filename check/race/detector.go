@@ -126,7 +126,8 @@ func newDetector(o Options, f *facts) *Detector {
 		opts: o, facts: f,
 		shadow: shadow{pages: newTable[pages]()}, words: words{pages: newTable[wordPage]()},
 		spots: placeNames{index: map[placeName]placeID{}}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
-		guarding: guarding{compared: map[[2]history.Agent]bool{}},
+		clockPool: clockPool{deferring: deferring{inRow: fewInRow}},
+		guarding:  guarding{compared: map[[2]history.Agent]bool{}},
 	}
 	d.log = history.New(d.judge)
 	d.log.Brief = !f.whole
@@ -335,7 +336,7 @@ func (d *Detector) joinAgent(r *history.Record) {
 // endGrid adds the knowledge of the programs of a grid to their stream.
 func (d *Detector) endGrid(s history.Agent) {
 	if a := &d.agents[s]; a.grid.v != nil {
-		d.joinTimes(&a.clk, a.grid.v.t)
+		d.joinTimes(&a.clk, a.grid.times())
 		d.drop(&a.grid)
 	}
 }

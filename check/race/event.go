@@ -256,10 +256,10 @@ func (d *Detector) newEvent(r *history.Record) *event {
 	e := d.event(d.freeEvent())
 	d.liveEvents++
 	a := &d.agents[r.Agent]
-	*e = event{
-		id: e.id, refs: 1, agent: r.Agent, issued: a.clk.time, kind: r.Kind, op: r.Op,
-		place: d.spots.number(r.Call, r.Line), time: r.Time,
-	}
+	id := e.id
+	*e = event{} // without a copy
+	e.id, e.refs, e.agent, e.issued, e.kind, e.op = id, 1, r.Agent, a.clk.time, r.Kind, r.Op
+	e.place, e.time = d.spots.number(r.Call, r.Line), r.Time
 	if r.Task != 0 || a.held != nil {
 		m := d.needMore(e)
 		m.task, m.held = r.Task, a.held
@@ -473,21 +473,26 @@ func (d *Detector) knows(c *clock, e *event) bool {
 // knowsItself reports what knows does, without the accesses that waited for the event.
 func (d *Detector) knowsItself(c *clock, e *event) bool {
 	for ; e != nil; e = d.carrierOf(e) {
-		if e.done != 0 && c.at(e.agent) >= e.done || e.seen.time != 0 && c.at(e.seen.agent) >= e.seen.time {
+		if e.seen.time != 0 && c.reaches(e.seen.agent, e.seen.time) || d.surelyDone(c, e) {
 			return true
 		}
 		if e.more != 0 {
 			for _, w := range d.mores[e.more].seen {
-				if c.at(w.agent) >= w.time {
+				if c.reaches(w.agent, w.time) {
 					return true
 				}
 			}
 		}
-		if e.link != 0 && d.covers(c, e) {
+		if e.link != 0 && d.covers(c, e) || e.done != 0 && c.reaches(e.agent, e.done) {
 			return true
 		}
 	}
 	return false
+}
+
+// surelyDone reports whether the clock shows at once that the agent of an event has completed it.
+func (d *Detector) surelyDone(c *clock, e *event) bool {
+	return e.done != 0 && (e.agent == c.agent && c.time >= e.done || c.v.surely(e.agent, e.done, mostBases))
 }
 
 // carrierOf returns the carrier of an event, or nil.

@@ -55,3 +55,10 @@ func (d *Detector) InOrder() bool {
 	}
 	return true
 }
+
+// DeferAll defers joins of few agents too. It performs some of them when that many vectors are in a
+// row.
+func (d *Detector) DeferAll(inRow int) { d.deferAll, d.inRow = true, int16(inRow) }
+
+// Deferrals returns the number of joins that were deferred.
+func (d *Detector) Deferrals() int { d.log.Flush(); return d.deferrals }

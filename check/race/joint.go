@@ -248,7 +248,7 @@ func (d *Detector) knowsAt(c *clock, e *event, to int32) bool {
 // knowsJoint reports whether an agent with this clock knows that the accesses of a joint event on a
 // link are complete.
 func (d *Detector) knowsJoint(c *clock, e *event, on linkID) bool {
-	return e.done != 0 && c.at(e.agent) >= e.done || on != 0 && d.coversOn(on, c, e)
+	return e.done != 0 && c.reaches(e.agent, e.done) || on != 0 && d.coversOn(on, c, e)
 }
 
 // beforeAt reports whether the access f of PE to is complete before e takes place. One of them is

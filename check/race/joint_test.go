@@ -409,3 +409,69 @@ func TestJointEvents(tt *testing.T) {
 	}
 	tt.Logf("%d programs with joint events, of which %d were judged in one pass", joint, clean)
 }
+
+// Programs in which ranks wait for others again and again are judged as without deferred joins.
+func TestDeferredVerdicts(tt *testing.T) {
+	const ranks = 5
+	orders := []mem.Ordering{mem.PutSignal, mem.ByChannel, mem.InOrder}
+	deferred, hazards := 0, 0
+	rapid.Check(tt, func(t *rapid.T) {
+		type step struct{ do, rank, peer, cell int }
+		steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
+			return step{
+				rapid.SampledFrom([]int{0, 1, 2, 2, 3, 3, 4, 4, 4, 4, 5, 6, 7, 8}).Draw(t, "do"),
+				rapid.IntRange(0, ranks-1).Draw(t, "rank"), rapid.IntRange(1, ranks-1).Draw(t, "peer"),
+				rapid.IntRange(0, 2).Draw(t, "cell"),
+			}
+		}), 1, 60).Draw(t, "steps")
+		order := rapid.SampledFrom(orders).Draw(t, "order")
+		inRow, joint := rapid.IntRange(1, 8).Draw(t, "in a row"), rapid.Bool().Draw(t, "joint")
+		change := func(d *race.Detector) {
+			if d.DeferAll(inRow); joint {
+				d.JointAll()
+			}
+		}
+		usual, plain, _ := bothWays(race.Options{Order: order, Most: 1000}, change, func(d *race.Detector) bool {
+			h := newAccount(tt, d, ranks)
+			for i, s := range steps {
+				h.line = fmt.Sprintf("kernel.go:%d", i)
+				peer := (s.rank + s.peer) % ranks
+				there, own := at(peer, int64(s.cell)*8, 8), at(s.rank, int64(s.cell)*8, 8)
+				switch s.do {
+				case 0:
+					h.read(s.rank, there)
+				case 1:
+					h.store(s.rank, own)
+				case 2: // each rank has a word for each other one
+					h.putSignal(s.rank, there, at(s.rank, 64, 8), wordOf(peer, s.rank), 1)
+				case 3:
+					h.notify(s.rank, wordOf(peer, s.rank), 1)
+				case 4:
+					if v := h.values[wordOf(s.rank, peer)]; v > 0 {
+						h.wait(s.rank, peer, tl.GE, v)
+					}
+				case 5:
+					h.fence(s.rank)
+				case 6:
+					h.quiet(s.rank)
+				case 7:
+					h.barrier()
+				case 8:
+					h.set(s.rank, wordOf(peer, s.rank), 9)
+				}
+			}
+			h.end()
+			deferred += d.Deferrals()
+			return true
+		})
+		if !slices.Equal(usual, plain) {
+			t.Fatalf("%v %v:\n%q\nwith joins at once:\n%q", order, steps, usual, plain)
+		}
+		if len(usual) > 2 {
+			hazards++
+		}
+	})
+	if deferred == 0 || hazards == 0 {
+		tt.Errorf("%d joins deferred, %d programs with hazards", deferred, hazards)
+	}
+}

@@ -29,14 +29,21 @@ func firstLater(own, t []uint32) int {
 
 // raise sets own, which is at least as long as t, to the later times of both.
 func raise(own, t []uint32) {
+	const atOnce = 4 * lanes
+	own = own[:len(t)]
 	i := 0
-	for ; i+lanes <= len(t); i += lanes {
-		x, y := *pair(own, i), *pair(t, i)
-		kept := ((x | highBits) - y) & highBits >> 31 // 1 in each half in which x is not earlier
-		mask := kept<<32 - kept
-		*pair(own, i) = x&mask | y&^mask
+	for ; i+atOnce <= len(t); i += atOnce {
+		x, y := (*[4]uint64)(unsafe.Pointer(&own[i])), (*[4]uint64)(unsafe.Pointer(&t[i]))
+		x[0], x[1], x[2], x[3] = maxima(x[0], y[0]), maxima(x[1], y[1]), maxima(x[2], y[2]), maxima(x[3], y[3])
 	}
 	for ; i < len(t); i++ {
 		own[i] = max(own[i], t[i])
 	}
+}
+
+// maxima returns the later times of two pairs.
+func maxima(x, y uint64) uint64 {
+	d := (x | highBits) - y // in each half x-y, and the highest bit if x is not earlier
+	kept := d & highBits
+	return y + d&(kept-kept>>31)
 }

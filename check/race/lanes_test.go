@@ -10,7 +10,7 @@ import (
 // Times joined two at a time are those joined one by one.
 func TestLanes(tt *testing.T) {
 	times := rapid.SliceOfN(rapid.OneOf(rapid.Uint32Range(0, 3), rapid.Uint32Range(0, 1<<31-1),
-		rapid.SampledFrom([]uint32{0, 1, 1<<31 - 2, 1<<31 - 1})), 0, 9)
+		rapid.SampledFrom([]uint32{0, 1, 1<<31 - 2, 1<<31 - 1})), 0, 19)
 	rapid.Check(tt, func(t *rapid.T) {
 		own, other := times.Draw(t, "own"), times.Draw(t, "other")
 		other = other[:min(len(own), len(other))]

@@ -31,7 +31,7 @@ func (q *question) all(yield func(*event) bool) {
 		}
 	}
 	for _, u := range q.later {
-		if u.clk.at(q.clk.agent) < q.asked && !yield(u) {
+		if !u.clk.reaches(q.clk.agent, q.asked) && !yield(u) {
 			return
 		}
 	}

@@ -214,7 +214,7 @@ func (d *Detector) coversOn(on linkID, c *clock, e *event) bool {
 	}
 	l := d.linkAt(on)
 	for i := len(l.known) - 1; i >= 0; i-- {
-		if v := &l.known[i]; v.upTo[e.class] >= e.seq && c.at(v.agent) >= v.time {
+		if v := &l.known[i]; v.upTo[e.class] >= e.seq && c.reaches(v.agent, v.time) {
 			return true
 		}
 	}
@@ -224,7 +224,7 @@ func (d *Detector) coversOn(on linkID, c *clock, e *event) bool {
 // emptied returns the number up to which the clock knows the link to be empty.
 func (l *link) emptied(c *clock) (upTo seqs) {
 	for i := range l.known {
-		if v := &l.known[i]; c.at(v.agent) >= v.time {
+		if v := &l.known[i]; c.reaches(v.agent, v.time) {
 			upTo.raise(v.upTo)
 		}
 	}

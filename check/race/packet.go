@@ -82,7 +82,7 @@ func (d *Detector) knowsLines(c *clock, f *event, a mem.Addr, n int64) bool {
 	for more := true; more && at < end; {
 		more = false
 		for _, l := range lines {
-			if l.from <= at && at < l.to && c.at(l.agent) >= l.time {
+			if l.from <= at && at < l.to && c.reaches(l.agent, l.time) {
 				at, more = l.to, true
 			}
 		}

@@ -85,7 +85,7 @@ func (d *Detector) send(q *ring, r *history.Record) {
 	if first && m.credited {
 		d.join(&a.clk, &m.credit)
 	}
-	if m.use.time != 0 && a.clk.at(m.use.agent) < m.use.time {
+	if m.use.time != 0 && !a.clk.reaches(m.use.agent, m.use.time) {
 		d.slot(m.use, d.placeOf(r))
 	}
 	if first {

@@ -137,7 +137,7 @@ func (d *Detector) teach(agent history.Agent, y *knowledge) {
 		if via, upTo := d.via(u); via != 0 {
 			d.cover(via, now, upTo)
 		}
-		if !d.knows(&a.clk, u) && !d.seenBy(u, agent) {
+		if !d.seenBy(u, agent) && !d.surelyDone(&a.clk, u) && (a.clk.defers() || !d.knows(&a.clk, u)) {
 			d.see(u, now)
 		}
 	}
@@ -334,7 +334,7 @@ func (d *Detector) tidyWaits(w *word) {
 		needed := false
 		for _, n := range w.notifiers {
 			a := &d.agents[n.agent]
-			needed = needed || n.awaited || a.alive && a.clk.at(x.agent) < x.time
+			needed = needed || n.awaited || a.alive && !a.clk.reaches(x.agent, x.time)
 		}
 		if needed && len(w.waits)-i < mostWaits {
 			kept = append(kept, x)
@@ -363,7 +363,7 @@ func (d *Detector) missedBefore(w *word, q *question, s *sighting) {
 // late judges an update that comes after waits in the account.
 func (d *Detector) late(w *word, e *event) {
 	spoils := func(s *sighting) bool {
-		if e.clk.at(s.agent) >= s.time {
+		if e.clk.reaches(s.agent, s.time) {
 			return false
 		}
 		if e.set {
@@ -378,13 +378,13 @@ func (d *Detector) late(w *word, e *event) {
 		if spoils(s) {
 			d.missed(w, s, e)
 		}
-		if s.upTo > e.before[control] && e.clk.at(s.agent) < s.time {
+		if s.upTo > e.before[control] && !e.clk.reaches(s.agent, s.time) {
 			d.learned(d.facts.overtakes(w.addr))
 		}
 	}
 	future := d.arrive(w, e)
 	for _, x := range w.waits {
-		if e.clk.at(x.agent) >= x.time {
+		if e.clk.reaches(x.agent, x.time) {
 			continue
 		}
 		if spoils(&x.sighting) {

@@ -1,6 +1,8 @@
 package race
 
 import (
+	"unsafe"
+
 	"kernbench/mem"
 	"kernbench/record/history"
 	"kernbench/tl"
@@ -425,6 +427,12 @@ type placeNames struct {
 
 type placeName struct{ call, line string }
 
+// is reports whether two places are the same. Most often their strings are too.
+func (x placeName) is(y placeName) bool {
+	return unsafe.StringData(x.call) == unsafe.StringData(y.call) && len(x.call) == len(y.call) &&
+		unsafe.StringData(x.line) == unsafe.StringData(y.line) && len(x.line) == len(y.line) || x == y
+}
+
 func (p *placeNames) number(call, line string) placeID {
 	x := placeName{call, line}
 	at := len(call) + len(line)
@@ -432,7 +440,7 @@ func (p *placeNames) number(call, line string) placeID {
 		at += int(line[n-1]) + 7*int(line[n-2])
 	}
 	c := &p.cache[at%len(p.cache)]
-	if len(p.list) > 0 && p.list[*c] == x {
+	if len(p.list) > 0 && p.list[*c].is(x) {
 		return *c
 	}
 	i, ok := p.index[x]

@@ -36,105 +36,70 @@ func Dim(i int) Dir {
 	return dim0 + Dir(i)
 }
 
-var builtinDirs = map[Dir]string{
-	AnyDir: "any", East: "E", West: "W", North: "N", South: "S",
-	Parent: "parent", Child0: "child0", Child1: "child1",
-}
-
-// userDirs is a registry: packages add to it from init, lookups come later.
-var userDirs struct {
+// dirs has the names of all directions, by number; "" is no direction. Packages register theirs from
+// init, lookups come later.
+var dirs = struct {
 	sync.RWMutex
 	names []string
+}{names: builtinDirs()}
+
+func builtinDirs() []string {
+	names := []string{
+		AnyDir: "any", East: "E", West: "W", North: "N", South: "S",
+		Parent: "parent", Child0: "child0", Child1: "child1", firstUser - 1: "",
+	}
+	for i := range dims {
+		names[Dim(i)] = fmt.Sprintf("dim%d", i)
+	}
+	return names
 }
 
 // RegisterDir returns the direction called name, adding it when it is new. It is meant
 // for package-level variables of topologies with names of their own.
 func RegisterDir(name string) Dir {
-	if d, known := namedDir(name); known {
-		return d
+	dirs.Lock()
+	defer dirs.Unlock()
+	i := slices.Index(dirs.names, name)
+	if i < 0 {
+		if i = len(dirs.names); i > 255 {
+			panic("tl.RegisterDir: more than 224 directions registered")
+		}
+		dirs.names = append(dirs.names, name)
 	}
-	userDirs.Lock()
-	defer userDirs.Unlock()
-	if i := slices.Index(userDirs.names, name); i >= 0 {
-		return firstUser + Dir(i) // another goroutine was quicker
-	}
-	if int(firstUser)+len(userDirs.names) > 255 {
-		panic("tl.RegisterDir: more than 223 directions registered")
-	}
-	userDirs.names = append(userDirs.names, name)
-	return firstUser + Dir(len(userDirs.names)-1)
+	return Dir(i)
 }
 
 // String returns the name that output and configuration use: E, W, parent, dim3, cube.E.
 func (d Dir) String() string {
-	if s, ok := builtinDirs[d]; ok {
-		return s
-	}
-	if d >= dim0 && d < firstUser {
-		return fmt.Sprintf("dim%d", d-dim0)
-	}
-	userDirs.RLock()
-	defer userDirs.RUnlock()
-	if i := int(d) - int(firstUser); i >= 0 && i < len(userDirs.names) {
-		return userDirs.names[i]
+	dirs.RLock()
+	defer dirs.RUnlock()
+	if int(d) < len(dirs.names) && dirs.names[d] != "" {
+		return dirs.names[d]
 	}
 	return fmt.Sprintf("dir(%d)", uint8(d))
 }
 
 // ParseDir returns the inverse of String.
 func ParseDir(s string) (Dir, error) {
-	if d, known := namedDir(s); known {
-		return d, nil
+	dirs.RLock()
+	defer dirs.RUnlock()
+	if i := slices.Index(dirs.names, s); i >= 0 && s != "" {
+		return Dir(i), nil
 	}
-	userDirs.RLock()
-	defer userDirs.RUnlock()
-	return AnyDir, fmt.Errorf("unknown direction %q: want one of E W N S parent child0 child1 dim0..dim15%s", s, userNames(userDirs.names))
+	want := append([]string{"E W N S parent child0 child1 dim0..dim15"}, dirs.names[firstUser:]...)
+	return AnyDir, fmt.Errorf("unknown direction %q: want one of %s", s, strings.Join(want, " "))
 }
 
-// namedDir finds a direction without the text of an error: a process registers dozens at its start.
-func namedDir(s string) (d Dir, known bool) {
-	for d, name := range builtinDirs {
-		if name == s {
-			return d, true
-		}
-	}
-	if strings.HasPrefix(s, "dim") {
-		for i := range dims {
-			if d := dim0 + Dir(i); d.String() == s {
-				return d, true
-			}
-		}
-	}
-	userDirs.RLock()
-	defer userDirs.RUnlock()
-	if i := slices.Index(userDirs.names, s); i >= 0 {
-		return firstUser + Dir(i), true
-	}
-	return AnyDir, false
-}
-
-func userNames(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return " " + strings.Join(names, " ")
-}
+// opposites are those of the directions that have a unique one, but for dimensions and users' own.
+var opposites = [...]Dir{East: West, West: East, North: South, South: North, Child0: Parent, Child1: Parent}
 
 // Opposite returns the direction from which a message sent along d arrives in a symmetric topology:
 // E and W, N and S are opposite, a dimension is its own opposite. ok is false if there is no unique
 // one (a parent has several children).
 func (d Dir) Opposite() (opposite Dir, ok bool) {
 	switch {
-	case d == East:
-		return West, true
-	case d == West:
-		return East, true
-	case d == North:
-		return South, true
-	case d == South:
-		return North, true
-	case d == Child0, d == Child1:
-		return Parent, true
+	case int(d) < len(opposites):
+		return opposites[d], opposites[d] != AnyDir
 	case d >= dim0 && d < firstUser:
 		return d, true
 	case d >= firstUser:

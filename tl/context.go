@@ -209,13 +209,6 @@ func (c *Context) here() fault.Place { return c.place(c.in.Call()) }
 // unwatched is the Watch of contexts that have none. Its kernels never look.
 var unwatched = watch.New(watch.Limits{})
 
-// enter reports to the launch's watch that this kernel runs now. An executor calls it.
-func (c *Context) enter() {
-	if c.watch != unwatched {
-		c.watch.Enter(&c.seen)
-	}
-}
-
 // stop is the panic value that carries a fault out of a kernel.
 type stop struct{ err error }
 
@@ -229,12 +222,6 @@ func (c *Context) fail(err error) {
 		c.failed = err
 	}
 	panic(stop{err})
-}
-
-// abandon stops the kernel without a fault of its own. It does not return.
-func (c *Context) abandon() {
-	c.watch.Ends(&c.seen, c.here)
-	panic(abandon{})
 }
 
 func (c *Context) misuse(op, reason string) {
@@ -264,15 +251,6 @@ func (c *Context) run(k Kernel, a Args) (abandoned bool, err error) {
 	k(c, a)
 	returned = true
 	return false, c.failed
-}
-
-// dropAll drops all tensors when a kernel has ended. It is for executors.
-func (c *Context) dropAll() {
-	for i := range c.cells {
-		if c.cells[i].Value != 0 {
-			c.drop(int32(i))
-		}
-	}
 }
 
 func (c *Context) panicPlace() fault.Place {

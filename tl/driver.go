@@ -12,13 +12,6 @@ func Drive(c *Context) Driver { return Driver{c} }
 // Cell returns the state of an operand.
 func (d Driver) Cell(i int32) *Cell { return &d.c.cells[i] }
 
-// BeginTurn reports that a collective begins for this rank. Its instructions merge contributions
-// until EndTurn.
-func (d Driver) BeginTurn(t *Turn) { d.c.beginTurn(t) }
-
-// EndTurn reports that the result of the turn that has begun is there.
-func (d Driver) EndTurn() { d.c.endTurn() }
-
 // Meet waits, in a program of a grid, until all earlier events have happened. Memory of this
 // process that programs share then has its state of that time. Meet takes no simulated time. It is
 // for dialects that keep such memory; kernels communicate by words.
@@ -43,27 +36,44 @@ func (d Driver) Run(k Kernel, a Args) (abandoned bool, err error) { return d.c.r
 func (d Driver) Reset(s Setup) { d.c.reset(s) }
 
 // Abandon stops the kernel without a fault of its own. It does not return.
-func (d Driver) Abandon() { d.c.abandon() }
+func (d Driver) Abandon() {
+	d.c.watch.Ends(&d.c.seen, d.c.here)
+	panic(abandon{})
+}
 
 // Fail stops the kernel with a fault. It does not return. The fault stands even if the kernel
 // recovers from the panic that carries it.
 func (d Driver) Fail(err error) { d.c.fail(err) }
 
 // DropAll reports to the core that all tensors are done with, when a kernel has ended.
-func (d Driver) DropAll() { d.c.dropAll() }
+func (d Driver) DropAll() {
+	for i := range d.c.cells {
+		if d.c.cells[i].Value != 0 {
+			d.c.drop(int32(i))
+		}
+	}
+}
 
 // Enter reports to the launch's watch that this kernel runs on.
-func (d Driver) Enter() { d.c.enter() }
+func (d Driver) Enter() {
+	if d.c.watch != unwatched {
+		d.c.watch.Enter(&d.c.seen)
+	}
+}
 
 // Traffic returns what the kernel has done so far.
-func (d Driver) Traffic() Traffic { return d.c.trafficSoFar() }
-
-// Again reports whether an edit of the kernel asks a dialect to make the call that it is in, known
-// by a name, once more.
-func (d Driver) Again(call string) bool { return d.c.again(call) }
+func (d Driver) Traffic() Traffic {
+	d.c.counts.Rank = d.c.rank
+	return d.c.counts
+}
 
 // Line returns the source line of the instruction being executed, if lines are recorded.
-func (d Driver) Line() string { return d.c.lineNow() }
+func (d Driver) Line() string {
+	if d.c.lines == nil {
+		return ""
+	}
+	return d.c.lines.now.Text()
+}
 
 // Place returns where the kernel is: rank, PE, time and the source line of the call that it is in.
 // It walks the stack, so it is for faults only.

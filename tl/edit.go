@@ -72,7 +72,7 @@ func (e *editing) Do(in *Instr) {
 		e.Core.Do(in)
 		return
 	}
-	line, dir := e.c.lineNow(), e.dirOf(in)
+	line, dir := Drive(e.c).Line(), e.dirOf(in)
 	if e.edits.Seen != nil {
 		e.edits.Seen(line, dir, in, e.c.wiring)
 	}
@@ -106,13 +106,14 @@ func (c *Context) putsOff(port int) bool {
 	return false
 }
 
-// again reports whether an edit asks for a call of a dialect once more.
-func (c *Context) again(call string) bool {
-	e, ok := c.core.(*editing)
+// Again reports whether an edit of the kernel asks a dialect to make the call that it is in, known
+// by a name, once more.
+func (d Driver) Again(call string) bool {
+	e, ok := d.c.core.(*editing)
 	if !ok {
 		return false
 	}
-	line := c.caller().Text()
+	line := d.c.caller().Text()
 	if e.edits.SeenCall != nil {
 		e.edits.SeenCall(line, call)
 	}

@@ -82,11 +82,3 @@ func (l *lines) end(port int, seq uint32, e ending) {
 	l.ended[taken{port, seq}] = e
 	delete(l.ended, taken{port, seq - recent})
 }
-
-// lineNow returns the source line of the instruction being executed, when lines are recorded.
-func (c *Context) lineNow() string {
-	if c.lines == nil {
-		return ""
-	}
-	return c.lines.now.Text()
-}

@@ -67,12 +67,6 @@ func (t *Traffic) Add(o Traffic) {
 	t.Syncs += o.Syncs
 }
 
-// trafficSoFar returns what this kernel has done so far: for executors.
-func (c *Context) trafficSoFar() Traffic {
-	c.counts.Rank = c.rank
-	return c.counts
-}
-
 // away reports whether memory is another PE's.
 func (c *Context) away(a mem.Addr) bool { return a-c.slice > mem.MaxOffset && a.Space() == mem.HBM }
 

@@ -196,7 +196,7 @@ func TestScratchAgainstModel(t *testing.T) {
 				}
 			},
 		})
-		c.dropAll()
+		Drive(c).DropAll()
 		if len(r.alive) != 0 {
 			t.Fatalf("%d values alive after DropAll", len(r.alive))
 		}

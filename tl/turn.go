@@ -18,7 +18,10 @@ type Turn struct {
 	Await string // the call that waits until the turn has ended; empty: none is known
 }
 
-func (c *Context) beginTurn(t *Turn) {
+// BeginTurn reports that a collective begins for this rank. Its instructions merge contributions
+// until EndTurn.
+func (d Driver) BeginTurn(t *Turn) {
+	c := d.c
 	switch {
 	case c.turn != nil:
 		c.misuse("begin_turn", fmt.Sprintf("turn %d has not ended: end it first", c.turn.ID))
@@ -35,7 +38,9 @@ func (c *Context) beginTurn(t *Turn) {
 	c.emit(&Instr{Op: OpBeginTurn, Dst: None, A: None, B: None, C: None, Turn: c.turn})
 }
 
-func (c *Context) endTurn() {
+// EndTurn reports that the result of the turn that has begun is there.
+func (d Driver) EndTurn() {
+	c := d.c
 	if c.turn == nil {
 		c.misuse("end_turn", "no turn has begun")
 	}

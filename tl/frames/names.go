@@ -4,37 +4,38 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
 
 // executes reports whether a function carries out instructions.
 func executes(function string) bool {
-	for _, p := range [...]string{"kernbench/hw/", "kernbench/record/oplog.", "kernbench/program.(*", "kernbench/record/history."} {
-		if strings.HasPrefix(function, p) {
-			return true
-		}
-	}
+	return ofExecutor(function) ||
+		begins(function, "kernbench/hw/", "kernbench/record/oplog.", "kernbench/program.(*", "kernbench/record/history.")
+}
+
+// begins reports whether the name of a function begins with one of some texts.
+func begins(function string, with ...string) bool {
+	return slices.ContainsFunc(with, func(p string) bool { return strings.HasPrefix(function, p) })
+}
+
+// ofExecutor reports whether a function is a method of an executor's. A function in there may be a
+// kernel, in an executor's own tests.
+func ofExecutor(function string) bool {
 	return strings.HasPrefix(function, "kernbench/exec/") && strings.Contains(function, ".(*")
 }
 
 // ours reports whether a function is of a package whose functions a kernel calls.
 func ours(function string) bool {
-	return strings.HasPrefix(function, "kernbench/tl.") || strings.HasPrefix(function, "kernbench/mem.") ||
-		strings.HasPrefix(function, "kernbench/dialect/hccl.(*") || inside(function)
+	return begins(function, "kernbench/tl.", "kernbench/mem.") || inside(function)
 }
 
 // inside reports whether a function is this package's own, an executor's or a dialect's, or of
 // the libraries below them: not the kernel's.
 func inside(function string) bool {
-	for _, p := range [...]string{"kernbench/tl.(*Context)", "kernbench/tl.Driver.", "kernbench/tl/watch.",
-		"kernbench/tl/frames.", "kernbench/program.(*", "kernbench/dialect/hccl.(*", "runtime.", "iter."} {
-		if strings.HasPrefix(function, p) {
-			return true
-		}
-	}
-	// Methods only: a function in there may be a kernel, in an executor's own tests.
-	return strings.HasPrefix(function, "kernbench/exec/") && strings.Contains(function, ".(*")
+	return ofExecutor(function) || begins(function, "kernbench/tl.(*Context)", "kernbench/tl.Driver.", "kernbench/tl/watch.",
+		"kernbench/tl/frames.", "kernbench/program.(*", "kernbench/dialect/hccl.(*", "runtime.", "iter.")
 }
 
 // lastFolder returns a file without its folders but the last.

@@ -18,7 +18,7 @@ func (c *Context) Send(d Dir, t Tensor) {
 	}
 	port := c.wiring.OutIndex(d)
 	if port < 0 {
-		c.noOutPort(d)
+		c.invalidDir(d, true)
 	}
 	in := c.usually(OpSend, t.dtype, int(t.n), t.shape)
 	in.Port, in.A, in.AOff = port, t.cell, t.off
@@ -48,7 +48,7 @@ func (c *Context) Slots() (n int, bytes int64) {
 func (c *Context) SendRef(d Dir, r Ref) {
 	port := c.wiring.OutIndex(d)
 	if port < 0 {
-		c.noOutPort(d)
+		c.invalidDir(d, true)
 	}
 	if c.pieces("send", &r) > 1 {
 		c.badAddress("send", &r, "a message is read from one shard: send the shards one by one, or load first")
@@ -106,7 +106,7 @@ func (c *Context) RecvAsync(d Dir, s Shape, t dtype.Type) Future {
 		c.misuse("recv_async", "name a direction: a future belongs to one ring")
 	}
 	c.checkType("recv_async", t)
-	p := c.inPort("recv_async", d)
+	p := c.inPort(d)
 	c.emit(&Instr{Op: OpPost, Port: p, Type: t, N: s.Elems(), Dst: None, A: None, B: None, C: None})
 	f := Future{p, c.ports[p].posted, d, s, t}
 	if c.lines != nil {
@@ -138,11 +138,11 @@ func (c *Context) Wait(f Future) (r Tensor) {
 func (c *Context) take(op string, d Dir, s Shape, t dtype.Type, dst *Ref, r *Tensor) int {
 	port := AnyPort
 	if d != AnyDir {
-		port = c.inPort(op, d)
+		port = c.inPort(d)
 		c.checkPosted(op, port)
 	} else {
 		if len(c.ports) == 0 {
-			c.invalidDir("any", nil, false)
+			c.invalidDir(AnyDir, false)
 		}
 		for i := range c.ports {
 			c.checkPosted(op, i)
@@ -297,30 +297,25 @@ func Unreceived(e *fault.Unreceived, c *Context, port int, from *Context, out in
 	return e
 }
 
-func (c *Context) noOutPort(d Dir) {
-	names := make([]string, len(c.wiring.Out))
-	for k := range names {
-		names[k] = c.wiring.Out[k].Dir.String()
-	}
-	c.invalidDir(d.String(), names, true)
-}
-
-func (c *Context) inPort(op string, d Dir) int {
+func (c *Context) inPort(d Dir) int {
 	i := c.wiring.InIndex(d)
 	if i < 0 {
-		names := make([]string, len(c.wiring.In))
-		for k := range names {
-			names[k] = c.wiring.In[k].Dir.String()
-		}
-		c.invalidDir(d.String(), names, false)
+		c.invalidDir(d, false)
 	}
 	return i
 }
 
-func (c *Context) invalidDir(d string, have []string, sending bool) {
-	op := "recv"
-	if sending {
-		op = "send"
+func (c *Context) invalidDir(d Dir, sending bool) {
+	op, have := "recv", []string{}
+	for _, p := range c.wiring.In {
+		have = append(have, p.Dir.String())
 	}
-	c.fail(&fault.InvalidDirection{Place: c.place(op + "(" + d + ")"), Dir: d, Installed: have, Sending: sending})
+	if sending {
+		op, have = "send", have[:0]
+		for _, p := range c.wiring.Out {
+			have = append(have, p.Dir.String())
+		}
+	}
+	name := d.String()
+	c.fail(&fault.InvalidDirection{Place: c.place(op + "(" + name + ")"), Dir: name, Installed: have, Sending: sending})
 }

@@ -45,11 +45,15 @@ func (c *Context) Minimum(a, b Tensor) (r Tensor) {
 // Combine returns the operation by which a collective reduces: Add for sum and avg, Mul for
 // prod, Maximum, Minimum. An average still needs Scale by 1/N at its end: see Finish.
 func (c *Context) Combine(op ReduceOp, a, b Tensor) (r Tensor) {
-	if op > Avg {
-		c.misuse("combine", fmt.Sprintf("%v: one of sum, prod, max, min, avg", op))
-	}
+	c.combinesBy("combine", op)
 	c.binary(reduceOpNames[op], op.Binary(), &a, &b, &r)
 	return r
+}
+
+func (c *Context) combinesBy(op string, by ReduceOp) {
+	if by > Avg {
+		c.misuse(op, fmt.Sprintf("%v: one of sum, prod, max, min, avg", by))
+	}
 }
 
 // Binary returns the elementwise operation that combines two contributions.

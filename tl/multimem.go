@@ -103,12 +103,6 @@ func (c *Context) ReduceMulticast(dst, src Sym, by ReduceOp) {
 	c.issue()
 }
 
-func (c *Context) combinesBy(op string, by ReduceOp) {
-	if by > Avg {
-		c.misuse(op, fmt.Sprintf("%v: one of sum, prod, max, min, avg", by))
-	}
-}
-
 // ofAll is s in this PE's own copy. It makes the part of an instruction that names all copies.
 func (c *Context) ofAll(op string, s Sym) Ref {
 	if s.win == nil {

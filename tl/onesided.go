@@ -106,8 +106,8 @@ func (c *Context) put(dst Sym, peer int, p *putting) {
 		}
 		local, _, _ = c.resolve(p.src.Addr)
 	}
-	if p.atomic && p.by > Avg {
-		c.misuse(p.op, fmt.Sprintf("%v: one of sum, prod, max, min, avg", p.by))
+	if p.atomic {
+		c.combinesBy(p.op, p.by)
 	}
 	if p.signal {
 		if p.word.win != dst.win {

@@ -66,9 +66,8 @@ const MostLines = 1 << 30
 
 func (c *Context) waitLines(op string, flags Signal, flag int64, from, n int32) {
 	c.flag(op, flag)
-	c.wait(op, flags, EQ, flag)
-	x := c.signalled(flags, int(c.side.Peer))
-	x.Cmp, x.Value, x.Lines, x.From, x.Count = EQ, flag, LineLL, from, n
+	x := c.wait(op, flags, EQ, flag)
+	x.Lines, x.From, x.Count = LineLL, from, n
 	c.counts.Waits += int64(len(c.words))
 	c.signal(OpWaitWord)
 }
@@ -94,10 +93,7 @@ func (r *Ring) Lines(l PacketLine) Protocol {
 
 // LineLate returns the latency of a packet that has taken a level of the network; -1: none.
 func (r *Ring) LineLate(l PacketLine, level int) unit.Time {
-	p := r.LL
-	if l == LineLL128 {
-		p = r.LL128
-	}
+	p := r.Lines(l)
 	late, _ := p.Late(level)
 	return late
 }

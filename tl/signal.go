@@ -213,8 +213,6 @@ func (c *Context) Notify(s Signal, peer int, op SignalOp, v int64) {
 // after all that came before those updates.
 func (c *Context) WaitUntil(s Signal, cmp Cmp, v int64) {
 	c.wait("wait_until", s, cmp, v)
-	x := c.signalled(s, int(c.side.Peer))
-	x.Cmp, x.Value = cmp, v
 	c.counts.Waits += int64(len(c.words))
 	c.signal(OpWaitWord)
 }
@@ -222,14 +220,12 @@ func (c *Context) WaitUntil(s Signal, cmp Cmp, v int64) {
 // Test reports, without waiting, whether all words of s in this PE's own copy satisfy cmp with v.
 func (c *Context) Test(s Signal, cmp Cmp, v int64) bool {
 	c.wait("test", s, cmp, v)
-	x := c.signalled(s, int(c.side.Peer))
-	x.Cmp, x.Value = cmp, v
 	c.signal(OpTestWord)
 	return c.side.Hit
 }
 
-// wait checks the arguments of WaitUntil and Test, and leaves this PE's rank in c.side.Peer.
-func (c *Context) wait(op string, s Signal, cmp Cmp, v int64) {
+// wait sets the operands of a wait or test of words in this PE's own copy.
+func (c *Context) wait(op string, s Signal, cmp Cmp, v int64) *OneSided {
 	if s.win == nil {
 		c.misuse(op, "the zero Signal: use what Context.Signals returns")
 	}
@@ -239,7 +235,9 @@ func (c *Context) wait(op string, s Signal, cmp Cmp, v int64) {
 	if cmp > LE {
 		c.misuse(op, fmt.Sprintf("%v: one of EQ, NE, GT, GE, LT, LE", cmp))
 	}
-	c.side.Peer = int32(me)
+	x := c.signalled(s, me)
+	x.Cmp, x.Value = cmp, v
+	return x
 }
 
 // LoadScalar reads a control word of this PE's own copy. A judge of races reports an update of the

@@ -271,6 +271,10 @@ func (r *rank) unsent() int {
 
 func (r *rank) address(op string, a mem.Addr, bytes int64) {
 	if why := r.run.e.checkAddress(a, bytes); why != "" {
-		tl.Drive(r.ctx).Fail(&fault.BadAddress{Place: tl.Drive(r.ctx).Place(op), Addr: a.String(), Bytes: bytes, Reason: why})
+		place := tl.Drive(r.ctx).Place(op)
+		if r.stream != nil {
+			place = r.placeOfOp()
+		}
+		tl.Drive(r.ctx).Fail(&fault.BadAddress{Place: place, Addr: a.String(), Bytes: bytes, Reason: why})
 	}
 }

@@ -466,12 +466,7 @@ func (x *run) copied(r *rank, id uint32, member, part int, now unit.Time) {
 		}
 	}
 	if m.lacking[member]--; m.lacking[member] == 0 && m.peers[member] >= 0 {
-		i := m.peers[member]
-		r.acknowledge(i, now)
-		r.stored = max(r.stored, r.peers.at(i).home)
-		if r.why != nil {
-			x.later(&r.why.stored, r.homeOf(i))
-		}
+		r.storeArrived(m.peers[member], now)
 	}
 	if m.left--; m.left == 0 {
 		x.doneMulti(r, id, now)

@@ -65,6 +65,14 @@ func (r *rank) acknowledge(i int32, now unit.Time) unit.Time {
 	return p.home
 }
 
+// storeArrived notes that a store to a peer has taken effect.
+func (r *rank) storeArrived(i int32, now unit.Time) {
+	r.stored = max(r.stored, r.acknowledge(i, now))
+	if r.why != nil {
+		r.run.later(&r.why.stored, r.homeOf(i))
+	}
+}
+
 // sequential waits, on a machine with sequential order, until the latest message to a peer has been
 // acknowledged.
 func (r *rank) sequential(i int32) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"kernbench/fault"
-	"kernbench/machine"
 	"kernbench/record/cause"
 	"kernbench/tl"
 	"kernbench/tl/launch"
@@ -331,18 +330,10 @@ func (r *rank) onWord(op *launch.StreamOp) {
 	r.waitedForOwn()
 }
 
-// memoryOf returns the node of an address that a copy engine reads or writes.
-func (r *rank) memoryOf(op *launch.StreamOp, dst bool) machine.NodeID {
-	if dst {
-		return node(r.run.e.m, op.Dst)
-	}
-	return node(r.run.e.m, op.Src)
-}
-
 // placeOfOp returns the place of a stream's operation.
 func (r *rank) placeOfOp() fault.Place {
 	p := r.run.e.place(r, "")
-	if r.stream != nil && r.stream.op != nil {
+	if r.stream.op != nil {
 		p.Op, p.Line = r.stream.op.Kind.String(), r.stream.op.Line
 	}
 	return p

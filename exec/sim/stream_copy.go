@@ -2,7 +2,6 @@ package sim
 
 import (
 	"kernbench/des"
-	"kernbench/fault"
 	"kernbench/hw/noc"
 	"kernbench/machine"
 	"kernbench/mem"
@@ -17,18 +16,19 @@ import (
 func (r *rank) engineCopy(op *launch.StreamOp) {
 	x, e := r.run, r.run.e
 	span := func(pitch int64) int64 { return int64(op.Rows-1)*pitch + op.Bytes }
-	r.engineAddress(op.Src, span(op.SrcPitch))
-	r.engineAddress(op.Dst, span(op.DstPitch))
+	r.address("copy", op.Src, span(op.SrcPitch))
+	r.address("copy", op.Dst, span(op.DstPitch))
 	r.accountCopy(op)
 	bytes := op.Bytes * int64(op.Rows)
+	elems := int32(bytes / int64(op.Type.Size()))
 	t := transfer{
-		kind: anEngineCopy, rank: r.id, cell: tl.None, slot: -1, typ: op.Type, addr: op.Src,
-		n: int32(bytes / int64(op.Type.Size())), bytes: bytes, at: r.Clock, line: x.lines.number(op.Line),
+		kind: anEngineCopy, rank: r.id, cell: tl.None, slot: -1, typ: op.Type, addr: op.Src, rows: int32(op.Rows), pitch: op.SrcPitch,
+		n: elems, total: elems, bytes: bytes, at: r.Clock, line: x.lines.number(op.Line),
 	}
 	if x.log != nil {
 		t.value = x.log.NewValue()
 	}
-	from, to := r.memoryOf(op, false), r.memoryOf(op, true)
+	from, to := node(e.m, op.Src), node(e.m, op.Dst)
 	route := e.route(from, to)
 	if from == to {
 		route = e.route(from, r.nearestPE(op.Src))
@@ -53,41 +53,17 @@ func (r *rank) nearestPE(a mem.Addr) machine.NodeID {
 	return e.m.PE(a.Unit())
 }
 
-// engineAddress checks the memory that a copy engine touches.
-func (r *rank) engineAddress(a mem.Addr, bytes int64) {
-	if why := r.run.e.checkAddress(a, bytes); why != "" {
-		tl.Drive(r.ctx).Fail(&fault.BadAddress{Place: r.placeOfOp(), Addr: a.String(), Bytes: bytes, Reason: why})
-	}
-}
-
-// copyTaken: the source has been read.
-func (r *rank) copyTaken(t *transfer, now unit.Time) {
-	op, log := r.stream.op, r.run.log
-	per := int(op.Bytes) / op.Type.Size()
-	for row := range op.Rows {
-		log.Load(t.origin(r, now), t.value, row*per, per, int(t.n), op.Type, op.Src+mem.Addr(int64(row)*op.SrcPitch))
-	}
-}
-
 // copyDelivered: the bytes are there, or, within one memory, in flight back to it.
 func (r *rank) copyDelivered(t *transfer, now unit.Time) {
-	x, op := r.run, r.stream.op
-	if t.kind == anEngineCopy && r.memoryOf(op, false) == r.memoryOf(op, true) {
-		back := *t
-		back.addr = op.Dst
-		back.becomes(anEngineReturn)
-		e := x.e
-		r.begin(now, e.route(r.nearestPE(op.Dst), node(e.m, op.Dst)), noc.Collective, t.bytes, x.xfers.Put(&back),
-			r.nextKey(des.Arrive, seqReply))
+	x, e, op := r.run, r.run.e, r.stream.op
+	if to := node(e.m, op.Dst); t.kind == anEngineCopy && node(e.m, op.Src) == to {
+		t.becomes(anEngineReturn)
+		r.begin(now, e.route(r.nearestPE(op.Dst), to), noc.Collective, t.bytes, x.xfers.Put(t), r.nextKey(des.Arrive, seqReply))
 		return
 	}
-	if log := x.log; log != nil {
-		per := int(op.Bytes) / op.Type.Size()
-		for row := range op.Rows {
-			log.Store(t.origin(r, now), op.Dst+mem.Addr(int64(row)*op.DstPitch), t.value, int32(row*per), per, op.Type)
-		}
-		log.Release(t.value)
-	}
+	t.addr, t.pitch = op.Dst, op.DstPitch
+	x.written(r, t, now)
+	x.release(t.value)
 	r.endsTransfer(now)
 	r.AdvanceTo(now)
 	x.resume(r)

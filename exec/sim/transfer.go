@@ -212,10 +212,6 @@ func (s *sink) Taken(user uint32) {
 	x := s.run
 	t := x.xfers.At(user)
 	r := &x.ranks[t.rank]
-	if t.kind == anEngineCopy {
-		r.copyTaken(t, x.e.q.Now())
-		return
-	}
 	o := t.origin(r, x.e.q.Now())
 	t.eachRow(func(off, n int32, a mem.Addr) { x.log.Load(o, t.value, int(off), int(n), int(t.total), t.typ, a) })
 }
@@ -276,16 +272,9 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		r.copyDelivered(&t, now)
 		return
 	case aStore, aCopy:
-		if x.log != nil {
-			o := t.origin(r, now)
-			t.eachRow(func(off, n int32, a mem.Addr) { x.log.Store(o, a, t.value, off, int(n), t.typ) })
-		}
+		x.written(r, &t, now)
 		if t.side != 0 {
-			r.acknowledge(int32(t.side-1), now)
-			r.stored = max(r.stored, r.peers.at(int32(t.side-1)).home)
-			if r.why != nil {
-				x.later(&r.why.stored, r.homeOf(int32(t.side-1)))
-			}
+			r.storeArrived(int32(t.side-1), now)
 		}
 	}
 	x.release(t.value)
@@ -305,6 +294,14 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	}
 	if r.wait >= forGet {
 		r.progress(0, now)
+	}
+}
+
+// written makes the data of a transfer visible in memory.
+func (x *run) written(r *rank, t *transfer, now unit.Time) {
+	if x.log != nil {
+		o := t.origin(r, now)
+		t.eachRow(func(off, n int32, a mem.Addr) { x.log.Store(o, a, t.value, off, int(n), t.typ) })
 	}
 }
 

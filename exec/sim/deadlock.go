@@ -43,7 +43,7 @@ func (r *rank) operation() string {
 	case forWord, forChange, forCell:
 		return r.instr.Call()
 	}
-	w := &r.run.launch.Groups[r.group].Wiring[r.block]
+	w := r.wiring
 	switch r.wait {
 	case forCredit, forStream:
 		return "send(" + w.Out[r.target].Dir.String() + ")"
@@ -65,7 +65,7 @@ func (r *rank) describe() fault.Blocked {
 			return fault.Blocked{Word: t.name(), Peers: []int{t.queue.rank}}
 		}
 	}
-	w, ring := &r.run.launch.Groups[r.group].Wiring[r.block], r.run.ring
+	w, ring := r.wiring, r.run.ring
 	switch r.wait {
 	case forCredit, forStream:
 		q := r.tx[r.target]
@@ -97,7 +97,7 @@ func (x *run) ringEnds(group int32) []fault.RingEnd {
 		if r.group != group {
 			continue
 		}
-		ends = append(ends, stall.Ends(&x.launch.Groups[group].Wiring[r.block], int(r.block), func(i int, e *fault.RingEnd) {
+		ends = append(ends, stall.Ends(r.wiring, int(r.block), func(i int, e *fault.RingEnd) {
 			q := r.tx[i]
 			e.Mine, e.Cached = q.Sent, q.Credited
 			if s := &q.payload; s.Open() {

@@ -60,24 +60,11 @@ type tasking struct {
 // name returns how reports call it.
 func (t *task) name() string { return tl.TaskName(t.Task, t.number) }
 
-// countEngines returns the number of places that the tasks of a batch need.
-func (x *run) countEngines() int {
-	if x.batch.Engine == nil {
-		return 0
-	}
-	seen := map[int32]bool{}
-	for i := range x.batch.Streams {
-		seen[x.batch.Streams[i].PE] = true
-	}
-	return len(seen) * tl.EngineQueues
-}
-
 // prepareEngines makes the engines of the PEs of a batch; places are those of their tasks.
 func (x *run) prepareEngines(first int) {
 	if x.batch.Engine == nil {
 		return
 	}
-	x.batch.queues = map[int32][]*queue{}
 	seats := map[int32]*commEngine{}
 	for i := range x.batch.Streams {
 		s := &x.batch.Streams[i]

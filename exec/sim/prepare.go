@@ -39,28 +39,44 @@ func (e *Executor) prepare(l *launch.Launch) (*run, error) {
 }
 
 func (x *run) prepareRank(g *launch.Group, gi, i int, base int32) error {
-	e, id := x.e, base+int32(i)
+	id := base + int32(i)
 	r := &x.ranks[id]
 	w, b := &g.Wiring[i], g.Block(i)
 	pe := g.PEs[b.Rank]
 	*r = rank{run: x, id: id, index: int32(b.Rank), block: int32(i), pe: pe, seat: pe, source: uint32(pe),
 		group: int32(gi), base: base, ringUse: ringUse{any: -1}}
-	if err := e.checkRank(x.launch, g, i); err != nil {
+	if err := x.e.checkRank(x.launch, g, i); err != nil {
 		return err
 	}
 	x.takeEngines(r, b)
 	r.began = x.start
 	r.tx, r.rx = make([]*ring, len(w.Out)), make([]*ring, len(w.In))
-	s := g.Setup(i, x.launch.Scratch)
-	s.Core, s.Ring, s.Addrs, s.Watch, s.Edits = r, x.ring, x.launch.Addrs, x.launch.Watch, e.opts.Edits
+	x.begins(r, g.Setup(i, x.launch.Scratch), x.launch.Kernel, g.Args)
+	r.beginCauses(0)
+	return nil
+}
+
+// begins makes the coroutine of a rank, stream, program or task, and completes its setup. The caller
+// must resume it.
+func (x *run) begins(r *rank, s tl.Setup, k tl.Kernel, a tl.Args) {
+	e := x.e
+	s.Core, s.PE, s.Ring, s.Addrs, s.Watch, s.Edits = r, int(r.pe), x.ring, x.launch.Addrs, x.launch.Watch, e.opts.Edits
+	if s.Wiring == nil {
+		s.Wiring = &tl.Wiring{}
+	}
 	s.PEName = func() string { return e.m.PEName(int(r.pe)) }
 	s.Now = func() (unit.Time, bool) { return r.Clock, true }
 	s.RecordLines = e.opts.RecordLines || e.opts.History != nil || e.opts.Causes != nil
-	r.ctx = tl.NewContext(s)
+	r.wiring, r.ctx = s.Wiring, tl.NewContext(s)
 	r.book = x.history.Book(r.ctx, r)
-	r.beginCauses(0)
-	r.makeBody(x.launch.Kernel, g.Args)
-	return nil
+	r.makeBody(k, a)
+}
+
+// sit places the core of an agent at a PE.
+func (r *rank) sit(pe int32) {
+	e := r.run.e
+	own, hbm := e.m.PE(int(pe)), e.m.HBM(int(pe))
+	r.seat, r.fromHBM, r.toHBM = pe, e.route(hbm, own), e.route(own, hbm)
 }
 
 // takeEngines gives a rank the engines of its PE. The first block of a rank has them, and the
@@ -95,24 +111,18 @@ func (x *run) makeRings() {
 	n, total := 0, 0
 	x.sizing, x.mostSlots = map[int]*ipcq.Sizing{}, x.ring.Slots
 	for i := range x.ranks {
-		r := &x.ranks[i]
-		n += len(r.tx)
-		if !x.ring.Mixed {
-			continue
+		out := x.ranks[i].wiring.Out
+		n += len(out)
+		for k := range out {
+			total += x.ring.SlotsOf(out[k].Slots)
 		}
-		for _, o := range x.launch.Groups[r.group].Wiring[r.block].Out {
-			total += x.ring.SlotsOf(o.Slots)
-		}
-	}
-	if !x.ring.Mixed {
-		total = n * x.ring.Slots
 	}
 	x.rings = make([]ring, n)
 	all, tokens := make([]ipcq.Slot, total), make([]ipcq.Token, total)
 	n, at := 0, 0
 	for i := range x.ranks {
 		r := &x.ranks[i]
-		for port, o := range x.launch.Groups[r.group].Wiring[r.block].Out {
+		for port, o := range r.wiring.Out {
 			q, to, slots := &x.rings[n], &x.ranks[r.base+o.Peer], x.ring.SlotsOf(o.Slots)
 			*q = ring{
 				from: r.id, to: to.id, out: uint8(port), in: o.PeerIn, sizing: x.sizingOf(slots),
@@ -137,8 +147,7 @@ func (x *run) sizingOf(slots int) *ipcq.Sizing {
 // connect finds the paths of a rank, and of the rings that it sends into.
 func (x *run) connect(r *rank) {
 	e := x.e
-	own, hbm := e.m.PE(int(r.pe)), e.m.HBM(int(r.pe))
-	r.fromHBM, r.toHBM = e.route(hbm, own), e.route(own, hbm)
+	r.sit(r.pe)
 	slots := memory.RingNode(e.m, int(r.pe), x.ring.Space)
 	var hops []machine.Hop
 	for _, q := range r.tx {

@@ -200,9 +200,8 @@ func (r *rank) recv(in *tl.Instr) {
 		r.assemble(in, port)
 	}
 	if x.e.opts.Trace != nil {
-		w := &x.launch.Groups[r.group].Wiring[r.block].In[port]
 		r.emit(trace.Event{
-			Kind: trace.Recv, Peer: x.ranks[q.from].pe, Dir: uint8(w.Dir), Start: from, End: r.Clock,
+			Kind: trace.Recv, Peer: x.ranks[q.from].pe, Dir: uint8(r.wiring.In[port].Dir), Start: from, End: r.Clock,
 			Bytes: in.Bytes(), Seq: int64(seq), Stalled: stalled, Ring: q.number(), Line: tl.Drive(r.ctx).Line(),
 		})
 	}
@@ -244,10 +243,7 @@ func (r *rank) takeToken(q *ring) (ipcq.Token, int32) {
 func (q *ring) number() uint32 { return trace.RingNumber(int(q.from), q.out) }
 
 // dirOf returns the sender's direction of a ring.
-func (x *run) dirOf(q *ring) tl.Dir {
-	r := &x.ranks[q.from]
-	return x.launch.Groups[r.group].Wiring[r.block].Out[q.out].Dir
-}
+func (x *run) dirOf(q *ring) tl.Dir { return x.ranks[q.from].wiring.Out[q.out].Dir }
 
 // lendSlot gives the kernel the slot itself.
 func (r *rank) lendSlot(in *tl.Instr, port int) {

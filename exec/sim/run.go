@@ -54,11 +54,12 @@ type rank struct {
 
 	run       *run
 	ctx       *tl.Context
-	engines   *pe.PE // that it computes with: its own, but for the programs of streams
-	component uint32 // that ties are broken by
-	id        int32  // in run.ranks
-	index     int32  // of the rank in its group
-	block     int32  // among the blocks of its group: the same, but where ranks have several
+	wiring    *tl.Wiring // its rings
+	engines   *pe.PE     // that it computes with: its own, but for the programs of streams
+	component uint32     // that ties are broken by
+	id        int32      // in run.ranks
+	index     int32      // of the rank in its group
+	block     int32      // among the blocks of its group: the same, but where ranks have several
 	pe        int32
 	seat      int32  // PE that holds it: the same, except for a communication engine that several PEs share
 	source    uint32 // that the fabric keeps what it sends in order by

@@ -92,7 +92,8 @@ func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 	x := &run{
 		e: e, mode: "event-driven: streams", launch: l, log: e.opts.Data, history: e.opts.History, ring: &l.Ring,
 		start: e.Now(), tracing: e.tracing(),
-		batch: &batch{Batch: b, engines: map[int32]*rank{}, gangs: map[*launch.Gang]*gang{}, events: map[*launch.Event]*event{}},
+		batch: &batch{Batch: b, engines: map[int32]*rank{}, gangs: map[*launch.Gang]*gang{}, events: map[*launch.Event]*event{},
+			queues: map[int32][]*queue{}},
 	}
 	places := make([]int, len(b.Streams)) // that the programs of a stream need
 	all := len(b.Streams)
@@ -100,6 +101,9 @@ func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 		s := &b.Streams[i]
 		if s.PE < 0 || int(s.PE) >= e.m.NumPEs() {
 			return nil, fmt.Errorf("stream %d is of PE %d: the machine has %d", s.ID, s.PE, e.m.NumPEs())
+		}
+		if b.Engine != nil {
+			x.batch.queues[s.PE] = nil // for now
 		}
 		for k := range s.Ops {
 			switch op := &s.Ops[k]; op.Kind {
@@ -122,7 +126,7 @@ func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 		next += n
 	}
 	tasks := next
-	x.ranks = make([]rank, next+x.countEngines())
+	x.ranks = make([]rank, next+len(x.batch.queues)*tl.EngineQueues)
 	x.expect(all)
 	next = len(b.Streams)
 	for i := range b.Streams {
@@ -161,28 +165,6 @@ func (x *run) prepareAgent(r *rank, id, pe int32, index int) {
 	}
 	r.Clock = x.start
 	r.sit(pe)
-}
-
-// sit places the core of an agent at a PE.
-func (r *rank) sit(pe int32) {
-	e := r.run.e
-	own, hbm := e.m.PE(int(pe)), e.m.HBM(int(pe))
-	r.seat, r.fromHBM, r.toHBM = pe, e.route(hbm, own), e.route(own, hbm)
-}
-
-// begins makes the coroutine of a stream, program or task, and completes its setup. The caller must
-// resume it.
-func (x *run) begins(r *rank, s tl.Setup, k tl.Kernel, a tl.Args) {
-	e := x.e
-	s.Core, s.PE, s.PEsPerCube, s.Wiring, s.Ring, s.Addrs = r, int(r.pe), 1, &tl.Wiring{}, x.ring, x.launch.Addrs
-	s.Watch = x.launch.Watch
-	s.PEName = func() string { return e.m.PEName(int(r.pe)) }
-	s.Now = func() (unit.Time, bool) { return r.Clock, true }
-	s.Edits = e.opts.Edits
-	s.RecordLines = e.opts.RecordLines || e.opts.History != nil || e.opts.Causes != nil
-	r.ctx = tl.NewContext(s)
-	r.book = x.history.Book(r.ctx, r)
-	r.makeBody(k, a)
 }
 
 // work is the body of a stream: its operations in order.

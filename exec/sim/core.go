@@ -135,13 +135,13 @@ func (r *rank) complete(i int32) {
 		r.parkOn(forCell, i)
 	}
 	r.AdvanceTo(tl.Drive(r.ctx).Cell(i).Ready)
-	if r.why != nil && r.Clock > from {
-		r.waited(cause.Unknown, 0, r.why.filledBy(i))
-		r.spent(cause.Unknown, cause.None)
+	if r.Clock == from {
+		return
 	}
-	if r.Clock > from && r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: trace.Wait, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from, Line: tl.Drive(r.ctx).Line()})
+	if r.why != nil {
+		r.waitedFor(cause.None, 0, r.why.filledBy(i))
 	}
+	r.stallSpan(trace.Wait, from)
 }
 
 // operand waits for a tensor that an engine of this PE will read. One that lies in a
@@ -222,9 +222,7 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 	if r.run.log != nil {
 		d.Value = r.run.log.Math(r.origin(), in, r.ctx)
 	}
-	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: in.Bytes(), Line: tl.Drive(r.ctx).Line()})
-	}
+	r.emitSpan(k, start, end, in.Bytes(), r.line())
 }
 
 // enqueue waits for a free place in a DMA queue and takes it. A queue only empties by itself, so a

@@ -519,10 +519,10 @@ func (x *run) doneMulti(r *rank, id uint32, now unit.Time) {
 	r.endsTransfer(now)
 	r.under = slices.DeleteFunc(r.under, func(a access) bool { return a.user == multiAccess|id })
 	if m.t.kind == aGroupSum {
-		r.accessSpan(trace.Load, &m.t, now)
+		r.emitSpan(trace.Load, m.t.at, now, m.t.bytes, m.t.line)
 		r.filled(&m.t, now)
 	} else {
-		r.accessSpan(trace.Store, &m.t, now)
+		r.emitSpan(trace.Store, m.t.at, now, m.t.bytes, m.t.line)
 	}
 	switch {
 	case r.wait == forAccess:

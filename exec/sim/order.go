@@ -5,7 +5,6 @@ import (
 	"kernbench/record/cause"
 	"kernbench/record/history"
 	"kernbench/record/trace"
-	"kernbench/tl"
 	"kernbench/unit"
 )
 
@@ -39,7 +38,7 @@ func (r *rank) awaitPeer(i int32) {
 	}
 	r.AdvanceTo(r.peers.at(i).home)
 	r.waitedFor(cause.Peer, int(r.peers.at(i).pe), r.homeOf(i))
-	r.stallSpan(from)
+	r.stallSpan(trace.Signal, from)
 }
 
 // writing reports whether a store to the HBM slice next to the core is in flight.
@@ -90,7 +89,7 @@ func (r *rank) fence() {
 	}
 	r.fences++
 	r.book.Plain(history.Fence)
-	r.stallSpan(from)
+	r.stallSpan(trace.Signal, from)
 }
 
 // quiet waits until all that the rank has started is complete everywhere.
@@ -102,7 +101,7 @@ func (r *rank) quiet() {
 	r.AdvanceTo(max(r.home, r.stored))
 	r.waitedForOwn()
 	r.book.Plain(history.Quiet)
-	r.stallSpan(from)
+	r.stallSpan(trace.Signal, from)
 }
 
 // drainEngines waits until the PE's engines are idle and its stores are complete.
@@ -114,7 +113,7 @@ func (r *rank) drainEngines() {
 	r.AdvanceTo(max(r.stored, r.computed))
 	r.waitedForOwn()
 	r.book.Plain(history.Drain)
-	r.stallSpan(from)
+	r.stallSpan(trace.Signal, from)
 }
 
 // moving reports whether loads, stores or composites are in flight.
@@ -141,12 +140,5 @@ func (r *rank) progress(user uint32, now unit.Time) {
 	if over {
 		r.AdvanceTo(now)
 		r.run.resume(r)
-	}
-}
-
-// stallSpan emits the time that an order has cost.
-func (r *rank) stallSpan(from unit.Time) {
-	if r.Clock > from && r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: trace.Signal, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from, Line: tl.Drive(r.ctx).Line()})
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"kernbench/program"
 	"kernbench/record/trace"
+	"kernbench/tl"
 	"kernbench/tl/launch"
 	"kernbench/unit"
 )
@@ -110,16 +111,17 @@ func (e *Executor) classRanks(ctx context.Context, l *launch.Launch) ([]bool, er
 	return shown, nil
 }
 
-func (r *rank) emitSpan(k trace.Kind, start, end unit.Time, bytes int64) {
+// emitSpan emits the span of arithmetic, or of a load or store that is complete.
+func (r *rank) emitSpan(k trace.Kind, start, end unit.Time, bytes int64, line uint32) {
 	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: bytes})
+		r.emit(trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: bytes, Line: r.run.lines.text(line)})
 	}
 }
 
-// accessSpan emits the span of a load or store that is complete.
-func (r *rank) accessSpan(k trace.Kind, t *transfer, end unit.Time) {
-	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: k, Peer: -1, Start: t.at, End: end, Bytes: t.bytes, Line: r.run.lines.text(t.line)})
+// stallSpan emits the time that the kernel has waited, for a tensor or for an order.
+func (r *rank) stallSpan(k trace.Kind, from unit.Time) {
+	if r.Clock > from && r.run.e.opts.Trace != nil {
+		r.emit(trace.Event{Kind: k, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from, Line: tl.Drive(r.ctx).Line()})
 	}
 }
 

@@ -282,10 +282,10 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	r.accessed(user)
 	switch t.kind {
 	case aLoad:
-		r.accessSpan(trace.Load, &t, now)
+		r.emitSpan(trace.Load, t.at, now, t.bytes, t.line)
 		r.filled(&t, now)
 	case aStore:
-		r.accessSpan(trace.Store, &t, now)
+		r.emitSpan(trace.Store, t.at, now, t.bytes, t.line)
 	}
 	if r.wait == forCopy && t.kind != aLoad && t.kind != aStore || r.wait == forAccess {
 		r.AdvanceTo(now)

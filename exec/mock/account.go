@@ -39,8 +39,7 @@ func (x *run) accountStart() {
 		if b := x.launch.Groups[r.group].Block(r.block); b.Of > 1 {
 			w.Block = 1 + b.Number
 		}
-		r.agent = x.history.Agent(w)
-		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: history.Host})
+		r.agent = x.history.Begins(w, history.Host, 0)
 	}
 	first := x.history.NextRings(len(x.rings))
 	for i, q := range x.rings {
@@ -57,7 +56,7 @@ func (r *rank) accountEnd() {
 	case r.task != nil:
 		begetter = r.task.queue.agent
 	}
-	r.run.history.Add(history.Record{Kind: history.Join, Agent: begetter, Other: r.agent})
+	r.run.history.Joins(begetter, r.agent, 0)
 }
 
 // accountSend records that the next part of a payload has its slot.

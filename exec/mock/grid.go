@@ -67,10 +67,7 @@ func (s *stream) startProgram() {
 		Rank: g.Rank, World: g.World, PEsPerCube: 1, Scratch: x.launch.Scratch, Program: g.started, Grid: g.Grid,
 		CoreType: g.CoreType(g.started), Engine: x.batch.engine != nil,
 	}, g.Kernel, g.Args)
-	if x.history != nil {
-		r.agent = x.history.Agent(history.AgentInfo{Rank: s.Rank, PE: int(s.PE), Stream: s.ID, Program: g.started})
-		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: s.agent})
-	}
+	r.agent = x.history.Begins(history.AgentInfo{Rank: s.Rank, PE: int(s.PE), Stream: s.ID, Program: g.started}, s.agent, 0)
 	g.started++
 	g.resident = append(g.resident, r)
 	x.enter(r)

@@ -61,10 +61,7 @@ func (e *Executor) RunStreams(ctx context.Context, b *launch.Batch) (*launch.Res
 	x.batch = &batch{events: map[*launch.Event]*event{}, gangs: map[*launch.Gang][]*stream{}}
 	for i := range b.Streams {
 		s := &stream{Stream: &b.Streams[i], run: x}
-		if x.history != nil {
-			s.agent = x.history.Agent(history.AgentInfo{Rank: s.Rank, PE: int(s.PE), Stream: s.ID, Program: -1})
-			x.history.Add(history.Record{Kind: history.Start, Agent: s.agent, Other: history.Host})
-		}
+		s.agent = x.history.Begins(history.AgentInfo{Rank: s.Rank, PE: int(s.PE), Stream: s.ID, Program: -1}, history.Host, 0)
 		x.batch.streams = append(x.batch.streams, s)
 		x.enter(s)
 	}
@@ -73,9 +70,7 @@ func (e *Executor) RunStreams(ctx context.Context, b *launch.Batch) (*launch.Res
 	if err := x.loop(); err != nil {
 		return nil, err
 	}
-	if x.history != nil {
-		x.accountEngines()
-	}
+	x.accountEngines()
 	x.result.Traffic = b.Traffic(func(i int) tl.Traffic { return x.batch.streams[i].traffic })
 	return x.finish()
 }
@@ -101,9 +96,7 @@ func (s *stream) turn() {
 		}
 	}
 	x.leave(s)
-	if x.history != nil {
-		x.history.Add(history.Record{Kind: history.Join, Agent: history.Host, Other: s.agent})
-	}
+	x.history.Joins(history.Host, s.agent, 0)
 }
 
 // do continues an operation.

@@ -48,7 +48,7 @@ func (x *run) engines(b *launch.Batch) {
 		e := &engine{}
 		for q := range e.queues {
 			e.queues[q] = queue{run: x, number: q, rank: s.Rank, pe: s.PE}
-			x.accountQueue(&e.queues[q])
+			e.queues[q].agent = x.history.Begins(e.queues[q].agentInfo(), history.Host, 0) // tasks come after nothing but their posts
 		}
 		x.batch.byPE[s.PE] = e
 		x.batch.engines = append(x.batch.engines, e)
@@ -65,15 +65,6 @@ type tasking struct {
 // name returns how reports call a task.
 func (t *task) name() string { return tl.TaskName(&t.Task, t.number) }
 
-// accountQueue records the start of a queue. Its tasks come after nothing but their posts.
-func (x *run) accountQueue(q *queue) {
-	if x.history == nil {
-		return
-	}
-	q.agent = x.history.Agent(q.agentInfo())
-	x.history.Add(history.Record{Kind: history.Start, Agent: q.agent, Other: history.Host})
-}
-
 func (q *queue) agentInfo() history.AgentInfo {
 	return history.AgentInfo{Rank: q.rank, PE: int(q.pe), Stream: -1, Program: -1, Queue: 1 + q.number}
 }
@@ -82,7 +73,7 @@ func (q *queue) agentInfo() history.AgentInfo {
 func (x *run) accountEngines() {
 	for _, e := range x.batch.engines {
 		for i := range e.queues {
-			x.history.Add(history.Record{Kind: history.Join, Agent: history.Host, Other: e.queues[i].agent})
+			x.history.Joins(history.Host, e.queues[i].agent, 0)
 		}
 	}
 }
@@ -118,9 +109,8 @@ func (q *queue) start() {
 	if x.history != nil {
 		who := q.agentInfo()
 		who.Task = 1 + t.number
-		r.agent = x.history.Agent(who)
 		x.history.Add(history.Record{Kind: history.Pass, Agent: q.agent, Ring: t.event, Call: tl.OpTask.String()})
-		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: q.agent})
+		r.agent = x.history.Begins(who, q.agent, 0)
 	}
 	x.enter(r)
 }

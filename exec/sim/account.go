@@ -13,7 +13,8 @@ import (
 type accounted struct {
 	book  *history.Book // nil: no account is kept
 	agent history.Agent
-	sends []sending // by port; nil: there is none
+	after history.Agent // that has started it
+	sends []sending     // by port; nil: there is none
 }
 
 // Record adds a record of what a rank does in the instruction that it is in.
@@ -52,8 +53,7 @@ func (x *run) accountBegin() {
 	rings := 0
 	for i := range x.ranks {
 		r := &x.ranks[i]
-		r.agent = x.history.Agent(r.accountInfo())
-		x.history.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: history.Host, Time: x.start})
+		r.agent = x.history.Begins(r.accountInfo(), history.Host, x.start)
 		rings += len(r.tx)
 	}
 	number := x.history.NextRings(rings)
@@ -74,17 +74,6 @@ func (r *rank) accountInfo() history.AgentInfo {
 		w.Block = 1 + b.Number
 	}
 	return w
-}
-
-// accountJoin records that a rank has ended, with all that it started.
-func (r *rank) accountJoin() {
-	switch x := r.run; {
-	case x.history == nil:
-	case x.batch == nil:
-		x.history.Add(history.Record{Kind: history.Join, Agent: history.Host, Other: r.agent, Time: r.Clock})
-	case r.stream != nil:
-		r.accountEnd()
-	}
 }
 
 // sending is, in the account, the payload that was sent last into a ring. The ring's Tag is its

@@ -84,7 +84,7 @@ func (x *run) prepareEngines(first int) {
 			first++
 			c.queues = append(c.queues, q)
 			x.batch.queues[s.PE] = append(x.batch.queues[s.PE], q)
-			x.accountQueue(q)
+			q.agent = x.history.Begins(q.agentInfo(), history.Host, x.start) // tasks come after no more than it knows
 		}
 	}
 }

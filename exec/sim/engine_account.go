@@ -10,23 +10,12 @@ func (q *queue) agentInfo() history.AgentInfo {
 	return history.AgentInfo{Rank: q.rank, PE: int(q.pe), Stream: -1, Program: -1, Queue: 1 + q.number}
 }
 
-// accountQueue records the start of an engine's queue: its tasks come after no more than it knows.
-func (x *run) accountQueue(q *queue) {
-	if h := x.history; h != nil {
-		q.agent = h.Agent(q.agentInfo())
-		h.Add(history.Record{Kind: history.Start, Agent: q.agent, Other: history.Host, Time: x.start})
-	}
-}
-
 // accountQueues records that all queues are at rest.
 func (x *run) accountQueues() {
-	if x.history == nil {
-		return
-	}
 	for i := range x.batch.Streams {
 		for _, q := range x.batch.queues[x.batch.Streams[i].PE] {
 			if !q.joined {
-				x.history.Add(history.Record{Kind: history.Join, Agent: history.Host, Other: q.agent, Time: x.result.End})
+				x.history.Joins(history.Host, q.agent, x.result.End)
 			}
 			q.joined = true
 		}
@@ -50,15 +39,13 @@ func (q *queue) accountTask(r *rank, at unit.Time) {
 	}
 	who := q.agentInfo()
 	who.Task = 1 + r.task.number
-	r.agent = h.Agent(who)
 	h.Add(history.Record{Kind: history.Pass, Agent: q.agent, Ring: r.task.event, Call: tl.OpTask.String(), Time: at})
-	h.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: q.agent, Time: at})
+	r.agent, r.after = h.Begins(who, q.agent, at), q.agent
 }
 
 // accountTaskEnd records that a task has ended, for the agents that continue after it.
 func (r *rank) accountTaskEnd() {
 	if h := r.run.history; h != nil {
-		r.accountEnd()
 		h.Add(history.Record{Kind: history.Mark, Agent: r.task.queue.agent, Ring: r.task.event, Call: tl.OpTask.String(), Time: r.Clock})
 	}
 }

@@ -97,7 +97,7 @@ func (x *run) resume(r *rank) {
 		x.fault, x.faultAt = r.err, faultAt{r.Clock, r.id}
 	}
 	if r.err == nil {
-		r.accountJoin()
+		x.history.Joins(r.after, r.agent, r.Clock)
 	}
 	switch {
 	case r.parent == nil || r.err != nil:

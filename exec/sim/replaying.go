@@ -107,9 +107,8 @@ func (r *replaying) account() {
 	}
 	for g := range r.l.Groups {
 		for i, pe := range r.l.Groups[g].PEs {
-			agent := log.Agent(history.AgentInfo{Rank: i, PE: int(pe), Stream: -1, Program: -1})
-			log.Add(history.Record{Kind: history.Start, Agent: agent, Other: history.Host, Time: r.start})
-			log.Add(history.Record{Kind: history.Join, Agent: history.Host, Other: agent, Time: r.result.End})
+			agent := log.Begins(history.AgentInfo{Rank: i, PE: int(pe), Stream: -1, Program: -1}, history.Host, r.start)
+			log.Joins(history.Host, agent, r.result.End)
 		}
 	}
 	log.Flush()

@@ -252,7 +252,6 @@ func (r *rank) programEnded() {
 	s := r.parent
 	g := &s.stream.grid
 	g.ended++
-	r.accountEnd()
 	s.stream.traffic.Add(tl.Drive(r.ctx).Traffic())
 	if r.run.log != nil {
 		tl.Drive(r.ctx).DropAll()

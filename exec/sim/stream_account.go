@@ -7,38 +7,16 @@ import (
 
 // accountStart records the start of a stream, or of one of its programs.
 func (r *rank) accountStart() {
-	h := r.run.history
-	if h == nil {
-		return
-	}
 	streams := r.run.batch.Streams
 	who := history.AgentInfo{Rank: int(r.index), PE: int(r.pe), Program: -1}
-	begetter := history.Host
 	if r.parent == nil {
 		who.Stream = streams[r.id].ID
 	} else {
 		who.Rank = int(r.parent.index)
 		who.Stream, who.Program = streams[r.parent.id].ID, r.program
-		begetter = r.parent.agent
+		r.after = r.parent.agent
 	}
-	r.agent = h.Agent(who)
-	h.Add(history.Record{Kind: history.Start, Agent: r.agent, Other: begetter, Time: r.Clock})
-}
-
-// accountEnd records that a stream, program or task has ended, with all that it started.
-func (r *rank) accountEnd() {
-	h := r.run.history
-	if h == nil {
-		return
-	}
-	begetter := history.Host
-	switch {
-	case r.task != nil:
-		begetter = r.task.queue.agent
-	case r.parent != nil:
-		begetter = r.parent.agent
-	}
-	h.Add(history.Record{Kind: history.Join, Agent: begetter, Other: r.agent, Time: r.Clock})
+	r.agent = r.run.history.Begins(who, r.after, r.Clock)
 }
 
 // numberIn returns the event's number in the account.

@@ -206,6 +206,25 @@ func (l *Log) Agent(w AgentInfo) Agent {
 	return a
 }
 
+// Begins records that an agent begins at a time, after another one, which started it. It returns the
+// agent's number. A nil Log has no records.
+func (l *Log) Begins(w AgentInfo, after Agent, at unit.Time) Agent {
+	if l == nil {
+		return Host
+	}
+	a := l.Agent(w)
+	l.Add(Record{Kind: Start, Agent: a, Other: after, Time: at})
+	return a
+}
+
+// Joins records that the next operations of an agent come after all that another one, which ends at
+// a time, has done or started. A nil Log has no records.
+func (l *Log) Joins(a, ended Agent, at unit.Time) {
+	if l != nil {
+		l.Add(Record{Kind: Join, Agent: a, Other: ended, Time: at})
+	}
+}
+
 // Info returns the current description of an agent.
 func (l *Log) Info(a Agent) AgentInfo {
 	l.known.RLock()

@@ -28,6 +28,12 @@ type Blocked struct {
 	Want     string // ">= 3"
 }
 
+// StoppedAt notes where the rank was that waits. The operation is the one noted before.
+func (b *Blocked) StoppedAt(p Place) {
+	p.Op = b.Op
+	b.Place = p
+}
+
 func (b *Blocked) String() string {
 	s := b.Place.String()
 	if b.Of != "" {

@@ -26,13 +26,13 @@ func (x *run) deadlock() error {
 	x.hung = true
 	for i, r := range stuck {
 		r.stop()
-		blocked[i].Place = r.place
+		blocked[i].StoppedAt(r.place)
 	}
 	return stall.Deadlock(&x.launch.Groups[group], blocked, func(i int) int { return stuck[i].block }, rings)
 }
 
-// describe returns what a rank waits for, without its place. peers lists the ranks that could still
-// change the words that it waits for.
+// describe returns what a rank waits for. Of its place it has the operation only. peers lists the
+// ranks that could still change the words that it waits for.
 func (r *rank) describe(peers func() []int) fault.Blocked {
 	w, ring := r.wiring, &r.run.launch.Ring
 	switch r.wait {
@@ -41,7 +41,7 @@ func (r *rank) describe(peers func() []int) fault.Blocked {
 	case forWord, forChange:
 		return stall.ForWord(r.at, r.pe, peers())
 	case forTask:
-		return fault.Blocked{Peers: []int{r.awaited.queue.rank}, Word: r.awaited.name()}
+		return fault.Blocked{Place: fault.Place{Op: r.at.Call()}, Peers: []int{r.awaited.queue.rank}, Word: r.awaited.name()}
 	}
 	if r.port == tl.AnyPort {
 		return stall.ForAny(w, ring.Slots)
@@ -59,20 +59,6 @@ func (r *rank) others() []int {
 		}
 	}
 	return peers
-}
-
-// operation names the operation in which the rank waits.
-func (r *rank) operation() string {
-	switch r.wait {
-	case forSlot:
-		return "send(" + r.wiring.Out[r.port].Dir.String() + ")"
-	case forMessage:
-		if r.port == tl.AnyPort {
-			return "recv(any)"
-		}
-		return "recv(" + r.wiring.In[r.port].Dir.String() + ")"
-	}
-	return r.at.Call()
 }
 
 func (r *ring) occupancy() int { return int(r.Sent - r.Returned) }

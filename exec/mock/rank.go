@@ -284,7 +284,7 @@ func (r *rank) park(what waiting) {
 func (r *rank) endTurn() {
 	if !r.yield(struct{}{}) {
 		if r.run.hung {
-			r.place = tl.Drive(r.kernel).Place(r.operation())
+			r.place = tl.Drive(r.kernel).Place("") // describe has the operation
 		}
 		tl.Drive(r.kernel).Abandon()
 	}

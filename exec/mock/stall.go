@@ -51,7 +51,7 @@ func (x *run) stall() error {
 	for i, r := range programs {
 		if r != nil {
 			r.stop()
-			blocked[i].Place = r.place
+			blocked[i].StoppedAt(r.place)
 		}
 	}
 	slices.SortStableFunc(blocked, func(a, b fault.Blocked) int { return a.Rank - b.Rank })

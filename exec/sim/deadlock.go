@@ -25,7 +25,7 @@ func (x *run) deadlock() error {
 	x.hung = true
 	for i, r := range stuck {
 		r.stop()
-		blocked[i].Place = r.place
+		blocked[i].StoppedAt(r.place)
 	}
 	d := stall.Deadlock(&x.launch.Groups[stuck[0].group], blocked, func(i int) int { return int(stuck[i].block) }, rings)
 	// Kernels run ahead of the clock of events, up to the point at which they wait.
@@ -37,32 +37,14 @@ func (x *run) deadlock() error {
 	return d
 }
 
-// operation names what a parked rank waits in.
-func (r *rank) operation() string {
-	switch r.wait {
-	case forWord, forChange, forCell:
-		return r.instr.Call()
-	}
-	w := r.wiring
-	switch r.wait {
-	case forCredit, forStream:
-		return "send(" + w.Out[r.target].Dir.String() + ")"
-	case forToken:
-		return "recv(" + w.In[r.target].Dir.String() + ")"
-	case forAny:
-		return "recv(any)"
-	}
-	return "wait"
-}
-
-// describe returns what a rank waits for, without its place.
+// describe returns what a rank waits for. Of its place it has the operation only.
 func (r *rank) describe() fault.Blocked {
 	switch r.wait {
 	case forWord, forChange:
 		return stall.ForWord(r.instr, r.pe, r.others())
 	case forCell:
 		if t := r.postOf(r.target); t != nil {
-			return fault.Blocked{Word: t.name(), Peers: []int{t.queue.rank}}
+			return fault.Blocked{Place: fault.Place{Op: r.instr.Call()}, Word: t.name(), Peers: []int{t.queue.rank}}
 		}
 	}
 	w, ring := r.wiring, r.run.ring

@@ -113,7 +113,7 @@ func (r *rank) park(w waiting) {
 	r.wait, r.since = w, r.Clock
 	if !r.yield(struct{}{}) {
 		if r.run.hung {
-			r.place = tl.Drive(r.ctx).Place(r.operation())
+			r.place = tl.Drive(r.ctx).Place("") // describe has the operation
 			r.place.Time = r.since
 			if w == forChange {
 				r.place.Time = r.spin.began

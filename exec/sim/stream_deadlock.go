@@ -48,7 +48,7 @@ func (x *run) stalled() error {
 			} else {
 				blocked[i].Of = x.batch.Streams[r.parent.id].ProgramName(r.parent.stream.grid.GridLaunch, r.program)
 			}
-			blocked[i].Place = r.place
+			blocked[i].StoppedAt(r.place)
 		}
 		blocked[i].Time = r.since
 	}

@@ -1,6 +1,6 @@
 // Package stall describes the waits of kernels that cannot continue, as types of package fault. An
 // executor supplies the waiting rank and its port or word; this package supplies the names for the
-// report.
+// report. The place of a wait has its operation only: see Blocked.StoppedAt.
 //
 // It may import tl, tl/launch, mem and fault. Start at ToSend.
 package stall
@@ -18,18 +18,20 @@ import (
 // ToSend describes a rank that waits for a slot of its ring Out[i].
 func ToSend(w *tl.Wiring, i, occupied, slots int) fault.Blocked {
 	o := w.Out[i]
-	return fault.Blocked{Sending: true, Dir: o.Dir.String(), Peers: []int{int(o.Peer)}, Occupancy: occupied, Slots: slots}
+	return fault.Blocked{Place: within("send", o.Dir), Sending: true, Dir: o.Dir.String(), Peers: []int{int(o.Peer)}, Occupancy: occupied, Slots: slots}
 }
 
 // ToRecv returns a rank that waits for a message in its ring In[i].
 func ToRecv(w *tl.Wiring, i, occupied, slots int) fault.Blocked {
 	p := w.In[i]
-	return fault.Blocked{Dir: p.Dir.String(), Peers: []int{int(p.Peer)}, Occupancy: occupied, Slots: slots}
+	return fault.Blocked{Place: within("recv", p.Dir), Dir: p.Dir.String(), Peers: []int{int(p.Peer)}, Occupancy: occupied, Slots: slots}
 }
+
+func within(op string, d tl.Dir) fault.Place { return fault.Place{Op: op + "(" + d.String() + ")"} }
 
 // ForAny returns a rank that waits for a message in any of its rings.
 func ForAny(w *tl.Wiring, slots int) fault.Blocked {
-	b := fault.Blocked{Dir: tl.AnyDir.String(), Slots: slots}
+	b := fault.Blocked{Place: within("recv", tl.AnyDir), Dir: tl.AnyDir.String(), Slots: slots}
 	for _, p := range w.In {
 		b.Peers = append(b.Peers, int(p.Peer))
 	}
@@ -50,6 +52,7 @@ func ForWord(in *tl.Instr, pe int32, peers []int) fault.Blocked {
 		x.Cmp, x.Value = tl.EQ, x.Expect
 	}
 	b := fault.Blocked{
+		Place: fault.Place{Op: in.Call()},
 		Peers: peers, Word: x.Win.WordName(word), Held: x.Win.Words(int(x.Peer))[word], Unsigned: x.WordType == mem.Uint64,
 	}
 	switch {

@@ -37,6 +37,8 @@ type multi struct {
 	by      dtype.BinaryOp
 	group   *group
 	member  int       // that this PE is
+	per     int32     // elements of a part: as many as a message has
+	parts   int       // messages that carry the data over a link
 	left    int       // results or copies that have not arrived
 	coming  []int32   // of a load, by switch and part: data that have not come to it
 	missing int       // of a load: parts of which the root lacks some data
@@ -178,6 +180,8 @@ func (r *rank) multi(in *tl.Instr, kind transferKind) multi {
 		by: in.Binary, group: r.multimem(in),
 	}
 	m.member = slices.Index(m.group.pes, r.seat)
+	m.per = max(1, int32(int64(r.run.e.topo.Fabric().MessageBytes)/int64(in.Type.Size())))
+	m.parts = tl.CDiv(in.N, int(m.per))
 	switch in.Op {
 	case tl.OpLoadReduce:
 		m.from = r.copies(in, in.Side.Remote, false)
@@ -201,19 +205,11 @@ func (r *rank) copies(in *tl.Instr, a mem.Addr, write bool) (all []mem.Addr) {
 	return all
 }
 
-// part returns the first element of a part of a load or store, and the number of its elements: as
-// many as a message has.
-func (m *multi) part(r *rank, k int) (off, n int32) {
-	per := m.perPart(r)
-	off = int32(k) * per
-	return off, min(per, m.t.n-off)
+// part returns the first element of a part, and the number of its elements.
+func (m *multi) part(k int) (off, n int32) {
+	off = int32(k) * m.per
+	return off, min(m.per, m.t.n-off)
 }
-
-func (m *multi) perPart(r *rank) int32 {
-	return max(1, int32(int64(r.run.e.topo.Fabric().MessageBytes)/int64(m.t.typ.Size())))
-}
-
-func (m *multi) parts(r *rank) int { return tl.CDiv(int(m.t.n), int(m.perPart(r))) }
 
 // place returns where a part begins in a member's memory.
 func (m *multi) place(at mem.Addr, off int32) mem.Addr {
@@ -241,7 +237,7 @@ func (r *rank) loadReduce(in *tl.Instr) {
 	c := tl.Drive(r.ctx).Cell(in.Dst)
 	c.Waiting++
 	m.t.cell, m.t.gen = in.Dst, c.Gen()
-	m.left = m.parts(r)
+	m.left = m.parts
 	r.askAll(&m)
 }
 
@@ -251,8 +247,7 @@ func (r *rank) reduceMulticast(in *tl.Instr) {
 	m := r.multi(in, aGroupBoth)
 	r.storingAll(&m)
 	r.enqueue(dma.Compute)
-	r.leaving(&m)
-	m.sums = make([]partSum, m.parts(r))
+	m.sums = make([]partSum, m.parts)
 	r.askAll(&m)
 	r.inSequence(m.peers)
 }
@@ -260,7 +255,7 @@ func (r *rank) reduceMulticast(in *tl.Instr) {
 // askAll sends the request for a load.
 func (r *rank) askAll(m *multi) {
 	x, e := r.run, r.run.e
-	m.missing = m.parts(r)
+	m.missing = m.parts
 	m.coming = make([]int32, m.missing*len(m.group.Joints))
 	for i := range m.coming {
 		j := &m.group.Joints[i/m.missing]
@@ -273,24 +268,16 @@ func (r *rank) askAll(m *multi) {
 	r.begin(start, route, noc.Compute, int64(e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 }
 
-// storingAll delays a store to several copies as each of them demands.
+// storingAll delays a store to several copies as each of them demands, and counts the copies that
+// have not arrived.
 func (r *rank) storingAll(m *multi) {
+	m.left = m.parts * len(m.to)
 	for _, a := range m.to {
-		m.peers = append(m.peers, r.storing(a))
-	}
-}
-
-// leaving counts the copies of a store that have not arrived.
-func (r *rank) leaving(m *multi) {
-	for _, i := range m.peers {
+		i := r.storing(a)
 		if i >= 0 {
 			r.peers.at(i).out++
 		}
-	}
-	parts := m.parts(r)
-	m.left, m.lacking = parts*len(m.to), make([]int32, len(m.to))
-	for member := range m.lacking {
-		m.lacking[member] = int32(parts)
+		m.peers, m.lacking = append(m.peers, i), append(m.lacking, int32(m.parts))
 	}
 }
 
@@ -316,27 +303,29 @@ func (r *rank) multicast(in *tl.Instr) {
 		x.log.Retain(m.t.value)
 	}
 	r.lend(in.A, &m.t)
-	r.leaving(&m)
 	path := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), m.member)
 	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, true)
-	parts := m.parts(r)
+	joint := m.group.At[m.member]
 	id := r.flyMulti(&m)
-	for k := range parts {
-		t := transfer{kind: aGroupWrite, rank: r.id, cell: tl.None, slot: -1, side: id, off: int32(k), total: int32(parts),
-			seq: uint32(m.group.At[m.member])}
-		if k == parts-1 {
+	for k := range m.parts {
+		t := transfer{kind: aGroupWrite, rank: r.id, cell: tl.None, slot: -1, side: id, off: int32(k), total: int32(m.parts),
+			seq: uint32(joint)}
+		if k == m.parts-1 {
 			t.slot, t.rx = m.t.slot, m.t.rx
 		}
-		bytes := m.wire(r, k, m.group.At[m.member], path)
+		bytes := m.wire(r, aGroupWrite, k, joint, path)
 		r.begin(start, path.Route, noc.Compute, bytes, x.xfers.Put(&t), r.nextKey(des.Arrive, seqProgram))
 	}
 	r.inSequence(m.peers)
 }
 
-// wire returns the bytes that a part takes on a path to or from a switch, with the protocol's
-// flags.
-func (m *multi) wire(r *rank, part int, joint int32, path hubPath) int64 {
-	_, n := m.part(r, part)
+// wire returns the bytes that a request takes on a path to or from a switch, or those of a part with
+// the protocol's flags.
+func (m *multi) wire(r *rank, kind transferKind, part int, joint int32, path hubPath) int64 {
+	if kind <= aGroupRequest {
+		return int64(r.run.e.topo.Fabric().RequestBytes)
+	}
+	_, n := m.part(part)
 	return m.group.Joints[joint].Wire(r.run.ring.Protocol.Wire(int64(n)*int64(m.t.typ.Size())), path.slowest)
 }
 
@@ -345,48 +334,34 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 	t := *x.xfers.At(user)
 	x.xfers.Drop(user)
 	r, m := &x.ranks[t.rank], x.multis.At(t.side)
-	e, part := x.e, int(t.off)
-	request := int64(e.topo.Fabric().RequestBytes)
+	e, part, to := x.e, int(t.off), int32(t.seq) // to a switch or member
 	switch t.kind {
-	case aGroupAsk, aGroupSpread:
-		joint := int32(t.seq)
-		j := &m.group.Joints[joint]
-		if t.kind == aGroupAsk && j.Above >= 0 {
-			r.beginPart(now, e.linkRoute(m.group, toHub, joint).Route, request, aGroupAsk, t.side, 0, j.Above)
-			return
+	case aGroupAsk, aGroupWrite:
+		switch {
+		case m.group.Joints[to].Above >= 0:
+			x.sendsUp(r, t.kind, t.side, to, part, now)
+		case t.kind == aGroupAsk:
+			x.spreads(r, aGroupSpread, t.side, to, part, now)
+		default:
+			x.spreads(r, aGroupForward, t.side, to, part, now)
 		}
-		for _, below := range j.Below {
-			r.beginPart(now, e.linkRoute(m.group, fromHub, below).Route, request, aGroupSpread, t.side, 0, below)
-		}
-		for _, member := range j.Members {
-			route := e.hubRoute(m.group, askHub, e.m.HBM(int(m.group.pes[member])), int(member))
-			r.beginPart(now, route.Route, request, aGroupRequest, t.side, 0, member)
-		}
+	case aGroupSpread, aGroupForward:
+		x.spreads(r, t.kind, t.side, to, part, now)
 	case aGroupRequest:
-		path := e.hubRoute(m.group, toHub, e.m.HBM(int(m.group.pes[t.seq])), int(t.seq))
-		joint := m.group.At[t.seq]
-		for k := range m.parts(r) {
-			r.beginData(now, path, m, aGroupRead, t.side, k, joint, joint)
+		path, joint := e.hubRoute(m.group, toHub, e.m.HBM(int(m.group.pes[to])), int(to)), m.group.At[to]
+		for k := range m.parts {
+			r.beginPart(now, path, m, aGroupRead, t.side, k, joint, joint)
 		}
 	case aGroupRead:
-		x.combines(r, t.side, int32(t.seq), part, now)
+		x.combines(r, t.side, to, part, now)
 	case aGroupResult:
-		x.sendsBack(r, t.side, int32(t.seq), part, now)
+		x.sendsBack(r, t.side, to, part, now)
 	case aGroupSum:
 		if m.left--; m.left == 0 {
 			x.doneMulti(r, t.side, now)
 		}
-	case aGroupWrite:
-		if j := int32(t.seq); m.group.Joints[j].Above >= 0 {
-			above := m.group.Joints[j].Above
-			r.beginData(now, e.linkRoute(m.group, toHub, j), m, aGroupWrite, t.side, part, above, above)
-			return
-		}
-		x.spreads(r, t.side, int32(t.seq), part, now)
-	case aGroupForward:
-		x.spreads(r, t.side, int32(t.seq), part, now)
 	case aGroupCopy:
-		x.copied(r, t.side, int(t.seq), part, now)
+		x.copied(r, t.side, int(to), part, now)
 	}
 }
 
@@ -394,7 +369,7 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 // switch combines them.
 func (x *run) combines(r *rank, id uint32, joint int32, part int, now unit.Time) {
 	m := x.multis.At(id)
-	waits := &m.coming[int(joint)*m.parts(r)+part]
+	waits := &m.coming[int(joint)*m.parts+part]
 	if *waits--; *waits > 0 {
 		return
 	}
@@ -413,9 +388,9 @@ func (x *run) combines(r *rank, id uint32, joint int32, part int, now unit.Time)
 	}
 	switch {
 	case j.Above >= 0:
-		r.beginData(now+late, x.e.linkRoute(m.group, toHub, joint), m, aGroupRead, id, part, j.Above, j.Above)
+		x.sendsUp(r, aGroupRead, id, joint, part, now+late)
 	case m.t.kind == aGroupBoth:
-		x.spreads(r, id, joint, part, now+late)
+		x.spreads(r, aGroupForward, id, joint, part, now+late)
 	default:
 		x.sendsBack(r, id, joint, part, now+late)
 	}
@@ -427,32 +402,43 @@ func (x *run) sendsBack(r *rank, id uint32, joint int32, part int, at unit.Time)
 	next := m.group.At[m.member]
 	if next == joint {
 		path := x.e.hubRoute(m.group, fromHub, x.e.m.PE(int(r.seat)), m.member)
-		r.beginData(at, path, m, aGroupSum, id, part, joint, 0)
+		r.beginPart(at, path, m, aGroupSum, id, part, joint, 0)
 		return
 	}
 	for m.group.Joints[next].Above != joint {
 		next = m.group.Joints[next].Above
 	}
-	r.beginData(at, x.e.linkRoute(m.group, fromHub, next), m, aGroupResult, id, part, joint, next)
+	r.beginPart(at, x.e.linkRoute(m.group, fromHub, next), m, aGroupResult, id, part, joint, next)
 }
 
-// spreads sends copies of a part to all that are below a switch.
-func (x *run) spreads(r *rank, id uint32, joint int32, part int, at unit.Time) {
+// sendsUp sends a request, or a part, from a switch to the one above it.
+func (x *run) sendsUp(r *rank, kind transferKind, id uint32, joint int32, part int, at unit.Time) {
 	m := x.multis.At(id)
+	above := m.group.Joints[joint].Above
+	r.beginPart(at, x.e.linkRoute(m.group, toHub, joint), m, kind, id, part, above, above)
+}
+
+// spreads sends a request, or copies of a part, to all that are below a switch. The kind is that of
+// what goes to switches; the next kind goes to members.
+func (x *run) spreads(r *rank, kind transferKind, id uint32, joint int32, part int, at unit.Time) {
+	m, route := x.multis.At(id), fromHub
 	j := &m.group.Joints[joint]
 	for _, below := range j.Below {
-		r.beginData(at, x.e.linkRoute(m.group, fromHub, below), m, aGroupForward, id, part, joint, below)
+		r.beginPart(at, x.e.linkRoute(m.group, fromHub, below), m, kind, id, part, joint, below)
+	}
+	if kind == aGroupSpread {
+		route = askHub
 	}
 	for _, member := range j.Members {
-		path := x.e.hubRoute(m.group, fromHub, x.e.m.HBM(int(m.group.pes[member])), int(member))
-		r.beginData(at, path, m, aGroupCopy, id, part, joint, member)
+		path := x.e.hubRoute(m.group, route, x.e.m.HBM(int(m.group.pes[member])), int(member))
+		r.beginPart(at, path, m, kind+1, id, part, joint, member)
 	}
 }
 
 // copied: a copy of a part has arrived in a member's memory.
 func (x *run) copied(r *rank, id uint32, member, part int, now unit.Time) {
 	m := x.multis.At(id)
-	off, n := m.part(r, part)
+	off, n := m.part(part)
 	if x.log != nil {
 		value, first := m.t.value, m.t.off+off
 		if m.sums != nil {
@@ -473,16 +459,11 @@ func (x *run) copied(r *rank, id uint32, member, part int, now unit.Time) {
 	}
 }
 
-// beginData starts a part of the data between a switch and what is next to it, which is numbered
-// to.
-func (r *rank) beginData(at unit.Time, path hubPath, m *multi, kind transferKind, id uint32, part int, joint, to int32) {
-	r.beginPart(at, path.Route, m.wire(r, part, joint, path), kind, id, part, to)
-}
-
-// beginPart sends a part towards a switch, numbered to, or towards a member.
-func (r *rank) beginPart(at unit.Time, route noc.Route, bytes int64, kind transferKind, id uint32, part int, to int32) {
+// beginPart sends a request, or a part of the data, between a switch and what is next to it, which
+// is numbered to.
+func (r *rank) beginPart(at unit.Time, path hubPath, m *multi, kind transferKind, id uint32, part int, joint, to int32) {
 	user := r.run.xfers.Put(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, side: id, off: int32(part), seq: uint32(to)})
-	r.begin(at, route, noc.Compute, bytes, user, r.nextKey(des.Arrive, seqReply))
+	r.begin(at, path.Route, noc.Compute, m.wire(r, kind, part, joint, path), user, r.nextKey(des.Arrive, seqReply))
 }
 
 // reduced: the root has the data of all members. A load combines the values that their memories
@@ -502,7 +483,7 @@ func (x *run) reduced(r *rank, m *multi, now unit.Time) {
 
 // sumOf combines a part of what the memories of all members hold, to be stored to them.
 func (x *run) sumOf(r *rank, m *multi, part int, now unit.Time) {
-	off, n := m.part(r, part)
+	off, n := m.part(part)
 	at := make([]mem.Addr, len(m.from))
 	for i, a := range m.from {
 		at[i] = m.place(a, off)

@@ -77,7 +77,8 @@ const (
 	aRequestPut
 	aRequestGet
 
-	// Of a load or store of all copies of a window: to the switch and from there.
+	// Of a load or store of all copies of a window: to the switch and from there. The kind of what
+	// goes down to a member comes after that of what goes down to a switch.
 	aGroupAsk     // the request of a load to a switch, up
 	aGroupSpread  // and down
 	aGroupRequest // and to a member

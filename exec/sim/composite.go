@@ -23,8 +23,8 @@ type pipeline struct {
 	rows     tiling
 	cols     tiling
 	depth    tiling
-	loaded   [2]int32 // cells of operands that are in the PE already, or None
-	slots    [2]slotRead
+	loaded   [2]int32    // cells of operands that are in the PE already, or None
+	reads    [2]transfer // of operands that lie in ring slots
 	steps    int
 	asked    int    // steps whose operands have been requested
 	computed int    // steps whose product is booked
@@ -73,7 +73,9 @@ func (r *rank) composite(in *tl.Instr) {
 		q.value = log.Pipe(r.origin(), in, r.ctx)
 	}
 	for i, cell := range q.loaded {
-		q.slots[i] = r.borrow(cell)
+		if q.reads[i].slot = -1; cell != tl.None {
+			r.lend(cell, &q.reads[i])
+		}
 	}
 	r.pipes++
 	q.ask(r.Clock)
@@ -208,30 +210,12 @@ func (q *pipeline) stored(now unit.Time) {
 	r.progress(0, now)
 }
 
-// slotRead is the slot of a ring in which an operand of a pipeline lies, if any.
-type slotRead struct {
-	port, slot int
-	reads      bool
-}
-
-// borrow notes that a pipeline reads a tensor, so that its ring slot is not given back.
-func (r *rank) borrow(cell int32) (s slotRead) {
-	if cell == tl.None || r.run.ring.OnRecv {
-		return s
-	}
-	if c := tl.Drive(r.ctx).Cell(cell); c.InSlot {
-		s = slotRead{int(c.In), int(c.Slot), true}
-		r.rx[s.port].slots[s.slot].BeginRead(1)
-	}
-	return s
-}
-
 // giveBack ends the reads of ring slots.
 func (q *pipeline) giveBack(end unit.Time) {
-	for _, s := range q.slots {
-		if s.reads {
-			q.r.rx[s.port].slots[s.slot].EndRead(end)
-			q.r.giveCredits(s.port)
+	for i := range q.reads {
+		if t := &q.reads[i]; t.slot >= 0 {
+			q.r.rx[t.rx].slots[t.slot].EndRead(end)
+			q.r.giveCredits(int(t.rx))
 		}
 	}
 }

@@ -36,8 +36,8 @@ func Dim(i int) Dir {
 	return dim0 + Dir(i)
 }
 
-// dirs has the names of all directions, by number; "" is no direction. Packages register theirs from
-// init, lookups come later.
+// dirs has the names of all directions, by number; "" is no direction. Packages register theirs
+// from init, lookups come later.
 var dirs = struct {
 	sync.RWMutex
 	names []string

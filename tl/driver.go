@@ -61,12 +61,6 @@ func (d Driver) Enter() {
 	}
 }
 
-// Traffic returns what the kernel has done so far.
-func (d Driver) Traffic() Traffic {
-	d.c.counts.Rank = d.c.rank
-	return d.c.counts
-}
-
 // Line returns the source line of the instruction being executed, if lines are recorded.
 func (d Driver) Line() string {
 	if d.c.lines == nil {

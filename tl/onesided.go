@@ -67,6 +67,12 @@ func (t *Traffic) Add(o Traffic) {
 	t.Syncs += o.Syncs
 }
 
+// Traffic returns what the kernel has done so far.
+func (d Driver) Traffic() Traffic {
+	d.c.counts.Rank = d.c.rank
+	return d.c.counts
+}
+
 // away reports whether memory is another PE's.
 func (c *Context) away(a mem.Addr) bool { return a-c.slice > mem.MaxOffset && a.Space() == mem.HBM }
 

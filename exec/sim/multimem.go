@@ -319,8 +319,8 @@ func (r *rank) multicast(in *tl.Instr) {
 	r.inSequence(m.peers)
 }
 
-// wire returns the bytes that a request takes on a path to or from a switch, or those of a part with
-// the protocol's flags.
+// wire returns the bytes that a request takes on a path to or from a switch, or those of a part
+// with the protocol's flags.
 func (m *multi) wire(r *rank, kind transferKind, part int, joint int32, path hubPath) int64 {
 	if kind <= aGroupRequest {
 		return int64(r.run.e.topo.Fabric().RequestBytes)

@@ -56,8 +56,8 @@ func (x *run) prepareRank(g *launch.Group, gi, i int, base int32) error {
 	return nil
 }
 
-// begins makes the coroutine of a rank, stream, program or task, and completes its setup. The caller
-// must resume it.
+// begins makes the coroutine of a rank, stream, program or task, and completes its setup. The
+// caller must resume it.
 func (x *run) begins(r *rank, s tl.Setup, k tl.Kernel, a tl.Args) {
 	e := x.e
 	s.Core, s.PE, s.Ring, s.Addrs, s.Watch, s.Edits = r, int(r.pe), x.ring, x.launch.Addrs, x.launch.Watch, e.opts.Edits

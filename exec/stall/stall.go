@@ -18,7 +18,9 @@ import (
 // ToSend describes a rank that waits for a slot of its ring Out[i].
 func ToSend(w *tl.Wiring, i, occupied, slots int) fault.Blocked {
 	o := w.Out[i]
-	return fault.Blocked{Place: within("send", o.Dir), Sending: true, Dir: o.Dir.String(), Peers: []int{int(o.Peer)}, Occupancy: occupied, Slots: slots}
+	return fault.Blocked{
+		Place: within("send", o.Dir), Sending: true, Dir: o.Dir.String(), Peers: []int{int(o.Peer)}, Occupancy: occupied, Slots: slots,
+	}
 }
 
 // ToRecv returns a rank that waits for a message in its ring In[i].

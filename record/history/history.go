@@ -206,8 +206,8 @@ func (l *Log) Agent(w AgentInfo) Agent {
 	return a
 }
 
-// Begins records that an agent begins at a time, after another one, which started it. It returns the
-// agent's number. A nil Log has no records.
+// Begins records that an agent begins at a time, after another one, which started it. It returns
+// the agent's number. A nil Log has no records.
 func (l *Log) Begins(w AgentInfo, after Agent, at unit.Time) Agent {
 	if l == nil {
 		return Host

@@ -17,7 +17,7 @@ import (
 
 func (a *app) calibrateCommand() *cobra.Command {
 	var shown pageFlags
-	spec := calibrate.Spec{HoldOut: calibrate.HoldOut{Every: 3}, Largest: 32 * unit.MiB}
+	spec := calibrate.Spec{HoldOut: calibrate.HoldOut{Every: 3}, Largest: 256 * unit.MiB}
 	var format, to, table string
 	var score bool
 	var figure plotFlag
@@ -73,9 +73,6 @@ table: it is printed, and does not count for the worst error.
 					if cmd.Flags().Changed(name) {
 						return fmt.Errorf("%s --score fits nothing: leave --%s out", verbOf(cmd), name)
 					}
-				}
-				if !cmd.Flags().Changed("largest") {
-					spec.Largest = 256 * unit.MiB // without a fit, which simulates each size many times
 				}
 				return a.score(cmd, calibrate.ScoreSpec{
 					Base: spec.Base, Files: args, Collective: spec.Collective,
@@ -158,7 +155,7 @@ table: it is printed, and does not count for the worst error.
 	f.Var(&listed[string]{to: &spec.Keep, all: func() {}, parse: anyName, kind: "NAME,..."},
 		"keep", "parameters that keep their value: "+strings.Join(calibrate.Parameters(), ", "))
 	f.Var(&size{&spec.Largest}, "largest",
-		"largest size that is simulated (with --score 256 MiB); larger ones are extrapolated from it and its half, and marked ~")
+		"largest size that is simulated; larger ones are extrapolated from it and its half, and marked ~")
 	f.BoolVar(&score, "score", false, "fit nothing: compare the machine as it is, and NCCL's own model, with the tables")
 	f.StringVarP(&to, "output", "o", "", "write the fitted machine, with the algorithm and protocol of each size, to a topology.yaml `FILE`, for --topology")
 	f.StringVar(&table, "table", "",

@@ -82,6 +82,7 @@ type modelParam struct {
 	keys []string  // of topology.yaml, which all have its value
 	plus []float64 // and so much more each; nil: none does
 	rate bool
+	hop  bool    // of a protocol: part of each hop
 	base float64 // ns or GB/s
 	kept string  // why it stays as it is
 
@@ -137,7 +138,7 @@ func modelParams(t *conf.Topology, collectives, keep []string) ([]modelParam, er
 	}
 	for _, name := range protocolsOf(t) {
 		p := s.Protocol(name)
-		all = append(all, modelParam{name: name, keys: []string{"software.protocols." + name + ".latency_ns"}, base: p.Latency.Ns()})
+		all = append(all, modelParam{name: name, keys: []string{"software.protocols." + name + ".latency_ns"}, base: p.Latency.Ns(), hop: true})
 	}
 	all = append(all, modelParam{name: paramMessage, keys: []string{"pe.ipcq.recv_ns"}, base: t.PE().IPCQ.Recv.Ns()})
 	levels := t.System().Between()

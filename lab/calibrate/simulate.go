@@ -272,7 +272,7 @@ func (c *calibration) times(ctx context.Context, values []float64, rows []int) e
 // look makes a problem for the fit from the simulations at some values: the times of all programs
 // near the fastest. incline adds their slopes.
 func (f *fitter) look(ctx context.Context, values []float64, free []int) (*fitPoint, error) {
-	p := &fitPoint{values: values, free: free, problem: &fit.Problem{}}
+	p := &fitPoint{values: values, free: free, problem: &fit.Problem{Together: f.together}}
 	for _, c := range f.tables {
 		rows := c.rowsOf(ToFit)
 		if err := c.times(ctx, values, rows); err != nil {
@@ -297,7 +297,7 @@ func (f *fitter) look(ctx context.Context, values []float64, free []int) (*fitPo
 	}
 	for _, i := range free {
 		m := &f.params[i]
-		p.problem.Params = append(p.problem.Params, fit.Param{At: values[i], Prior: m.base, Inverse: m.rate})
+		p.problem.Params = append(p.problem.Params, fit.Param{At: values[i], Prior: m.base, Fixed: f.fixed(i), Inverse: m.rate})
 	}
 	p.limit(1) // until it is known how times change
 	p.loss = p.problem.Loss(pick(values, free))

@@ -56,6 +56,9 @@ func RunTables(ctx context.Context, s Spec, files []string) (*Joint, error) {
 	j := &Joint{Parameters: f.parameters(), LeftOut: []LeftOut{}, MadeBy: all[0].result.MadeBy}
 	for _, c := range all {
 		c.result.Parameters = j.Parameters
+		if f.note != "" {
+			c.note("%s", f.note)
+		}
 		if err := c.conclude(ctx, f.base(), f.best.values); err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,6 +95,77 @@ func TestTablesShareAMachine(t *testing.T) {
 			t.Errorf("left out %+v", out)
 		}
 	}
+}
+
+// TestLatenciesTogether: of a machine that is slower as a whole, a table of one collective tells the
+// times of another one. All latencies change by one factor, that of a hop with what the hardware
+// takes of it.
+func TestLatenciesTogether(t *testing.T) {
+	const factor, rest = 1.5, 416 // ns
+	sets := []string{noChannels, "system.link.bw_gbs=190"}
+	for name, launch := range map[string]float64{"ll": 6600, "ll128": 14000, "simple": 8400} {
+		sets = append(sets, fmt.Sprintf("software.protocols.%s.launch_ns=%v", name, launch+(factor-1)*6600))
+	}
+	for name, latency := range map[string]float64{"ll": 184, "ll128": 1484, "simple": 2984} {
+		sets = append(sets, fmt.Sprintf("software.protocols.%s.latency_ns=%v", name, factor*(latency+rest)-rest))
+	}
+	table := ringTable(t, "all_reduce", "ring_allreduce_chunked", 4, sets)
+	other := ringTable(t, "all_gather", "ring_allgather", 4, sets)
+	for _, noise := range []float64{0, 0.05} {
+		t.Run(fmt.Sprint(noise), func(t *testing.T) {
+			s := calibrate.Spec{
+				Base: run.Spec{Topology: "dgx-a100", Sets: []string{noChannels}}, Largest: 4 * unit.MiB, File: withNoise(t, table, noise),
+			}
+			c, err := calibrate.Run(context.Background(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := c.YAML()
+			if err != nil {
+				t.Fatal(err)
+			}
+			fitted := filepath.Join(t.TempDir(), "fitted.yaml")
+			if err := os.WriteFile(fitted, text, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			score, err := calibrate.RunScore(context.Background(), calibrate.ScoreSpec{
+				Base: run.Spec{Topology: fitted}, Largest: s.Largest, Files: []string{other},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if worst := score.Tables[0].Bands[0].Machine.Worst; math.Abs(worst) > 0.01+noise || c.Before.Mean < 0.2 {
+				t.Errorf("before %+v, fitted %+v; all_gather is off by %+.3f", c.Before, c.Fitted, worst)
+			}
+			for _, p := range c.Parameters {
+				if p.Name == "message" && (p.Kept != "no source has it" || p.Fitted != 0) {
+					t.Errorf("%+v", p)
+				}
+			}
+			if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, "all latencies are changed by one factor") {
+				t.Error(notes)
+			}
+		})
+	}
+}
+
+// withNoise returns a table with relative errors, above and below.
+func withNoise(t *testing.T, file string, noise float64) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	random := rand.New(rand.NewPCG(5, 6))
+	for i, line := range lines {
+		var size int64
+		var us float64
+		if n, _ := fmt.Sscanf(line, "%d\t%f", &size, &us); n == 2 {
+			lines[i] = fmt.Sprintf("%d\t%.6f", size, us*(1+noise*(2*random.Float64()-1)))
+		}
+	}
+	return write(t, strings.Join(lines, "\n")+"\n")
 }
 
 // TestTablesOfOneCall: two tables of the same call are refused.

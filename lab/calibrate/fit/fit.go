@@ -38,12 +38,18 @@ func (p *Problem) starts() [][]float64 {
 // continues from the best with each of the other sizes. Held parameters keep their values. It works
 // on logarithms: all parameters are above 0 and known to a factor, if at all.
 func (p *Problem) descend(starts [][]float64, held map[int]float64, sizes ...float64) []float64 {
-	var free []int
+	var free, joint []int // joint: all that the last axis changes
 	for i := range p.Params {
-		if _, ok := held[i]; !ok {
+		if _, ok := held[i]; ok {
+			continue
+		}
+		if p.joint(i) {
+			joint = append(joint, i)
+		} else {
 			free = append(free, i)
 		}
 	}
+	axes := len(free) + min(1, len(joint))
 	values := func(x []float64) []float64 {
 		v := make([]float64, len(p.Params))
 		for i := range v {
@@ -52,9 +58,13 @@ func (p *Problem) descend(starts [][]float64, held map[int]float64, sizes ...flo
 		for k, i := range free {
 			v[i] = math.Exp(math.Max(math.Log(p.Params[i].Min), math.Min(math.Log(p.Params[i].Max), x[k])))
 		}
+		for _, i := range joint {
+			q := &p.Params[i]
+			v[i] = math.Max(q.Min, math.Min(q.Max, q.times(math.Exp(x[axes-1]))))
+		}
 		return v
 	}
-	if len(free) == 0 {
+	if axes == 0 {
 		return values(nil)
 	}
 	least, best := math.Inf(1), []float64(nil)
@@ -65,9 +75,12 @@ func (p *Problem) descend(starts [][]float64, held map[int]float64, sizes ...flo
 		}
 	}
 	for _, s := range starts {
-		x := make([]float64, len(free))
+		x := make([]float64, axes)
 		for k, i := range free {
 			x[k] = math.Log(s[i])
+		}
+		for _, i := range joint {
+			x[axes-1] += math.Log(p.Params[i].factor(s[i])) / float64(len(joint))
 		}
 		down(x, sizes[0])
 	}

@@ -7,12 +7,16 @@ import "math"
 type Problem struct {
 	Params []Param
 	Rows   []Row
+
+	// Together changes all latencies with a prior by one factor.
+	Together bool
 }
 
 // Param is a parameter of a machine.
 type Param struct {
 	At       float64 // value for which the model's times are known, above 0
 	Prior    float64 // value that it has where the table does not say: that of the machine so far
+	Fixed    float64 // what the machine adds to a latency where it takes effect: the rest of a hop
 	Min, Max float64
 	Inverse  bool // times go with 1/value, as with a rate
 }
@@ -55,6 +59,18 @@ func (p *Problem) Depends(param int) bool {
 	}
 	return false
 }
+
+// joint reports whether a parameter follows the factor of all latencies.
+func (p *Problem) joint(param int) bool {
+	q := &p.Params[param]
+	return p.Together && !q.Inverse && q.Prior > 0
+}
+
+// factor returns by how much the latency takes longer than its prior.
+func (p *Param) factor(v float64) float64 { return (v + p.Fixed) / (p.Prior + p.Fixed) }
+
+// times returns the latency that takes longer than its prior by a factor.
+func (p *Param) times(factor float64) float64 { return (p.Prior+p.Fixed)*factor - p.Fixed }
 
 // axis returns what times are planes over.
 func (p *Param) axis(v float64) float64 {

@@ -97,6 +97,35 @@ func TestFitFindsTheParameters(t *testing.T) {
 	}
 }
 
+// TestTogether: a table of one program determines the sum of the start and the hops. Both change
+// by one factor, the fixed part of a hop included, and the rate by its own. A held value stays.
+func TestTogether(t *testing.T) {
+	const factor, hops, fixed = 1.5, 14, 400
+	p := &Problem{Together: true}
+	for _, prior := range []float64{6000, 200, 250} {
+		p.Params = append(p.Params, Param{At: prior, Prior: prior, Min: 1e-3, Max: 1e9})
+	}
+	p.Params[1].Fixed = fixed
+	p.Params[2].Inverse = true
+	for bytes := 8.; bytes < 1e9; bytes *= 8 {
+		latency := 6000. + hops*(200+fixed)
+		p.Rows = append(p.Rows, Row{Measured: factor*latency + bytes/200, Fitted: true, Programs: []Program{
+			{Time: latency + bytes/250, Slope: []float64{1, hops, bytes}}}})
+	}
+	near := func(got []float64, want ...float64) {
+		t.Helper()
+		for i := range want {
+			if math.Abs(got[i]/want[i]-1) > 0.01 {
+				t.Errorf("%.4g, want %.4g", got, want)
+				return
+			}
+		}
+	}
+	near(p.Fit(), 9000, 500, 200)
+	held := p.descend(p.starts(), map[int]float64{0: 9000 - hops*100}, 0.3, 0.1)
+	near(held, 9000-hops*100, 600, 200)
+}
+
 // TestFitDoesNotSeeWhatIsHeldOut: what stands there changes nothing.
 func TestFitDoesNotSeeWhatIsHeldOut(t *testing.T) {
 	p := measured(0, nil)

@@ -70,9 +70,9 @@ func (c *calibration) rowsOf(roles ...Role) []int {
 // moves. A small remaining difference is the error of the simulator. Planes hold only so far: where
 // a step makes it larger, a shorter one is taken.
 //
-// First all latencies change by one factor, as a machine is slower or faster than its sources say. A
-// table hardly shows more: often only the sum of the start and of all hops. They are fitted one by
-// one only if the table is then explained clearly better.
+// First all latencies change by one factor, as a machine is slower or faster than its sources say.
+// A table hardly shows more: often only the sum of the start and of all hops. They are fitted one
+// by one only if the table is then explained clearly better.
 //
 // There a parameter that the table does not determine goes back to the machine's own value, and
 // the others are fitted again.

@@ -138,7 +138,8 @@ func modelParams(t *conf.Topology, collectives, keep []string) ([]modelParam, er
 	}
 	for _, name := range protocolsOf(t) {
 		p := s.Protocol(name)
-		all = append(all, modelParam{name: name, keys: []string{"software.protocols." + name + ".latency_ns"}, base: p.Latency.Ns(), hop: true})
+		all = append(all, modelParam{name: name, keys: []string{"software.protocols." + name + ".latency_ns"},
+			base: p.Latency.Ns(), hop: true})
 	}
 	all = append(all, modelParam{name: paramMessage, keys: []string{"pe.ipcq.recv_ns"}, base: t.PE().IPCQ.Recv.Ns()})
 	levels := t.System().Between()

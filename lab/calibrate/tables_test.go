@@ -97,9 +97,9 @@ func TestTablesShareAMachine(t *testing.T) {
 	}
 }
 
-// TestLatenciesTogether: of a machine that is slower as a whole, a table of one collective tells the
-// times of another one. All latencies change by one factor, that of a hop with what the hardware
-// takes of it.
+// TestLatenciesTogether: of a machine that is slower as a whole, a table of one collective tells
+// the times of another one. All latencies change by one factor, that of a hop with what the
+// hardware takes of it.
 func TestLatenciesTogether(t *testing.T) {
 	const factor, rest = 1.5, 416 // ns
 	sets := []string{noChannels, "system.link.bw_gbs=190"}

@@ -39,6 +39,7 @@ var LinearGather = Register(Algorithm{
 	Collective: "gather",
 	Topology:   "none",
 	Kernel:     linearGather,
+	Transfers:  true,
 	KernelArgs: firstIsRoot,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return slotsOf(world, nElem, t, 2, meshRow(world))

@@ -34,6 +34,7 @@ var LinearScatter = Register(Algorithm{
 	Collective: "scatter",
 	Topology:   "none",
 	Kernel:     linearScatter,
+	Transfers:  true,
 	KernelArgs: firstIsRoot,
 	Check:      equalBlocks,
 	Constraint: "elements a multiple of N",

@@ -31,6 +31,7 @@ var PairwiseAllToAll = Register(Algorithm{
 	Collective: "all_to_all",
 	Topology:   "none",
 	Kernel:     pairwiseAllToAll,
+	Transfers:  true,
 	Check:      equalBlocks,
 	Constraint: "elements a multiple of N",
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {

@@ -38,6 +38,7 @@ var RingSendRecv = Register(Algorithm{
 	Collective: "sendrecv",
 	Topology:   "ring_1d",
 	Kernel:     ringSendRecv,
+	Transfers:  true,
 	Pipelined:  true,
 	Steps:      "1",
 	Cost:       "alpha + beta M: M bytes per rank",

@@ -48,7 +48,7 @@ type Settings struct {
 	ChunkSize        unit.Bytes `conf:"chunk_size" doc:"pieces in which a pipelined algorithm sends a vector on: bytes, or auto, as many as its formula finds best" max:"1GiB" zero:"auto"`
 	VCChunkSize      unit.Bytes `conf:"vc_chunk_size" doc:"reserved for interleaving virtual channels; read and checked, without effect" max:"1GiB"`
 	Protocol         string     `conf:"protocol" doc:"how messages say that they are there; what that takes is in topology.yaml, software.protocols" enum:"simple|ll|ll128"`
-	Channels         int        `conf:"nchannels" json:",omitempty" doc:"rings or trees that a collective runs side by side: on several nodes with a network card each, and with ll where topology.yaml has software.channels; 0: as many as the bytes are worth" min:"0" max:"1024"`
+	Channels         int        `conf:"nchannels" json:",omitempty" doc:"rings or trees that a collective runs side by side: on several nodes with a network card each, and with ll where topology.yaml has software.channels; channels of a point-to-point transfer; 0: as many as the bytes are worth" min:"0" max:"1024"`
 	CreditBytes      unit.Bytes `conf:"ipcq_credit_size_bytes" doc:"bytes of a credit message" max:"1MiB"`
 	Credit           string     `conf:"credit" doc:"when a slot's credit leaves: at the end of the received tensor's life, or inside recv" enum:"on_release|on_recv"`
 	Accumulate       string     `conf:"accumulate" doc:"type in which partial sums of 16-bit floats are kept and travel: that of the elements, or f32, rounded once at the end" enum:"same|f32"`

@@ -55,3 +55,35 @@ func TestChannelsAcross(t *testing.T) {
 		}
 	}
 }
+
+// TestP2PChannels: the numbers that NCCL's rule gives for logs of 8 GPUs and of two nodes of 8.
+func TestP2PChannels(t *testing.T) {
+	node, nodes := P2P{Count: 32, PerPeer: 32}, P2P{Count: 16, PerPeer: 2}
+	for _, tt := range []struct {
+		p     P2P
+		ranks int
+		nodes bool
+		bytes unit.Bytes
+		want  int
+	}{
+		{node, 8, false, 8, 1},
+		{node, 8, false, 64 * unit.KiB, 1},
+		{node, 8, false, 64*unit.KiB + 1, 2},
+		{node, 8, false, 256 * unit.KiB, 4},
+		{node, 8, false, 64 * unit.MiB, 4}, // 32 channels for 8 transfers
+		{node, 8, false, 64*unit.MiB + 1, 8},
+		{node, 8, false, unit.GiB, 32},
+		{node, 2, false, unit.MiB, 16},
+		{node, 72, false, unit.MiB, 1},
+		{node, 72, false, 32 * unit.MiB, 2},
+		{nodes, 16, true, 128 * unit.KiB, 1},
+		{nodes, 16, true, 128*unit.KiB + 1, 2},
+		{nodes, 16, true, unit.GiB, 2},
+		{P2P{}, 8, false, unit.GiB, 0},
+		{P2P{Count: 32}, 8, false, unit.GiB, 0},
+	} {
+		if got := tt.p.Of(tt.bytes, tt.ranks, tt.nodes); got != tt.want {
+			t.Errorf("%+v, %d ranks, %v: %d channels, want %d", tt.p, tt.ranks, tt.bytes, got, tt.want)
+		}
+	}
+}

@@ -93,6 +93,43 @@ type Channels struct {
 	Count int        `conf:"count" doc:"largest number of channels of a call; 0: channels are not modelled, and rings are as fast as their links" min:"0" max:"1024"`
 	Bytes unit.Bytes `conf:"ll_bytes" doc:"bytes per rank and channel with ll: a call of B bytes on N ranks uses B / (N × ll_bytes) channels, at least one" min:"0"`
 	Rate  unit.Rate  `conf:"ll_gbs" doc:"rate of data at which one channel sends with ll; 0: that of the link" min:"0GB/s"`
+	P2P   P2P        `conf:"p2p" doc:"channels of point-to-point transfers between ranks of one node" json:",omitzero"`
+}
+
+// P2P are the channels of point-to-point transfers. NCCL prints both numbers in its log.
+type P2P struct {
+	Count   int `conf:"count" doc:"channels of all transfers of a rank together; 0: channels are not modelled, and transfers are as fast as their links" min:"0" max:"1024" json:",omitempty"`
+	PerPeer int `conf:"per_peer" doc:"largest number of channels of the transfers to one rank" min:"0" max:"1024" json:",omitempty"`
+}
+
+// The parts that NCCL's src/enqueue.cc cuts a transfer into. The step is the length of a chunk in
+// NCCL's log ("P2P Chunksize set to").
+const (
+	p2pLeastPart = 64 * unit.KiB  // 1/8 of a step in a node, 1/2 of one on several
+	p2pMostPart  = 16 * unit.MiB  // 32 steps of 512 KiB in a node
+	p2pNodesPart = 128 * unit.KiB // a step on several
+)
+
+// Of returns the number of channels of a transfer between some ranks. Few bytes have a channel for
+// each part of least length. Transfers of all ranks at the same time share the channels, unless
+// parts are longer than the most.
+func (p P2P) Of(bytes unit.Bytes, ranks int, nodes bool) int {
+	if p.Count == 0 || p.PerPeer == 0 {
+		return 0
+	}
+	shared := p.PerPeer
+	for shared > 1 && shared*ranks > p.Count {
+		shared /= 2
+	}
+	most := p2pMostPart
+	if nodes {
+		most = p2pNodesPart
+	}
+	n := max(1, min(shared, int((bytes+p2pLeastPart-1)/p2pLeastPart)))
+	for n <= p.PerPeer/2 && bytes > most*unit.Bytes(n) {
+		n *= 2
+	}
+	return n
 }
 
 // Of returns how many channels a call over so many bytes uses with ll. The bytes are those of a
@@ -141,6 +178,7 @@ type Hops struct {
 	LL     unit.Time `conf:"ll_ns" doc:"latency of a message of ll; 0: software.protocols.ll.latency_ns"`
 	LL128  unit.Time `conf:"ll128_ns" doc:"latency of a message of ll128; 0: software.protocols.ll128.latency_ns"`
 	Simple unit.Time `conf:"simple_ns" doc:"latency of a message of simple; 0: software.protocols.simple.latency_ns"`
+	P2P    P2P       `conf:"p2p" doc:"channels of point-to-point transfers of ranks that this level joins" json:",omitzero"`
 	LLRate unit.Rate `conf:"ll_gbs" doc:"rate of data of all channels of a collective together with ll, if each has a link of its own into this level; 0: that of software.channels" min:"0GB/s" json:",omitzero"`
 }
 

@@ -139,7 +139,9 @@ func (p *Plan) onRails(ring tl.Ring, rails tl.Rails) tl.Ring {
 func (p *Plan) Rings(c collective.Call) ([]tl.Wiring, tl.Ring) {
 	rails := p.Rails(c)
 	if rails.Count == 1 {
-		return p.Wiring, p.Ring
+		ring := p.Ring
+		ring.Protocol.Transfer = p.transfer(c)
+		return p.Wiring, ring
 	}
 	return launch.OnRails(p.Wiring, rails), p.onRails(p.Ring, rails)
 }

@@ -24,6 +24,10 @@ type Protocol struct {
 	// Copy is how fast the sender's channels write the data of a token. Its receiver sees it so
 	// much later, in addition to what the links take. 0: as fast as the links.
 	Copy unit.Rate
+
+	// Transfer is the rate at which the channels of a point-to-point transfer write its data. One
+	// transfer is what a rank sends into a ring, or one put with a signal. 0: as fast as the links.
+	Transfer unit.Rate
 }
 
 // million is the number of bytes on the links that Payload refers to.

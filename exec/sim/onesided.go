@@ -244,7 +244,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	if t.kind == aPut && !t.seen {
 		x.putArrived(&t, &f, now)
 	}
-	if t.kind <= aGet && f.word >= 0 && x.unseen(r, user, &place.seen, now, r.late(f.to, f.lines)) {
+	if t.kind <= aGet && f.word >= 0 && x.unseen(r, user, &place.seen, now, r.latePut(&t, &f)) {
 		return
 	}
 	r.flights--

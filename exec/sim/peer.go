@@ -36,9 +36,10 @@ const (
 
 // pairTimes holds the times that all pairs of a class have in common.
 type pairTimes struct {
-	ack   unit.Time // of an acknowledgement
-	level int       // of the network between SIPs that their messages pass
-	own   bool      // they are one PE
+	ack   unit.Time    // of an acknowledgement
+	heads [2]unit.Time // of a put without its bytes: from the PE's TCM, from its HBM
+	level int          // of the network between SIPs that their messages pass
+	own   bool         // they are one PE
 }
 
 // delays is the state of a random schedule for a peer.
@@ -122,6 +123,10 @@ func (e *Executor) pair(from, to int32) uint32 {
 		t := pairTimes{ack: head, own: from == to, level: e.m.Between(int(to), int(from))}
 		if slowest > 0 {
 			t.ack += slowest.Time(int64(e.topo.Fabric().RequestBytes))
+		}
+		for i, source := range [2]machine.NodeID{e.m.TCM(int(from)), e.m.HBM(int(from))} {
+			e.hops = e.m.Route(e.hops[:0], source, e.m.HBM(int(to)))
+			t.heads[i], _ = e.m.Latency(e.hops)
 		}
 		e.pairTimes = append(e.pairTimes, t)
 	}

@@ -29,7 +29,31 @@ func (x *run) unseen(r *rank, user uint32, seen *bool, now, late unit.Time) bool
 // lateToken returns the time from the arrival of a token until it is seen. One that comes behind it
 // may be there sooner, and is taken later.
 func (r *rank) lateToken(t *transfer) unit.Time {
-	return r.tx[t.port].late + r.run.ring.Protocol.Copied(t.bytes)
+	q, p := r.tx[t.port], &r.run.ring.Protocol
+	late := q.late + p.Copied(t.bytes)
+	if p.Transfer > 0 && !t.seen {
+		e := r.run.e
+		q.written = max(q.written, t.at+e.spec.DMA.Setup) + p.Transfer.Time(t.bytes)
+		late += max(0, q.written+q.head-e.q.Now())
+	}
+	return late
+}
+
+// latePut returns the time from the arrival of a put until its signal is seen. An update behind a
+// long transfer may be seen before it: such kernels send one transfer to each peer.
+func (r *rank) latePut(t *transfer, f *effect) unit.Time {
+	late := r.late(f.to, f.lines)
+	if p := &r.run.ring.Protocol; p.Transfer > 0 && t.kind == aPut && !t.seen {
+		e := r.run.e
+		if pair := &e.pairTimes[r.peers.at(f.to).pair]; !pair.own {
+			head := pair.heads[0]
+			if f.memory {
+				head = pair.heads[1]
+			}
+			late += max(0, t.at+e.spec.DMA.Setup+p.Transfer.Time(t.bytes)+head-e.q.Now())
+		}
+	}
+	return late
 }
 
 // putWire returns the bytes that a put of so many takes on the links. Lines of packets have flags.

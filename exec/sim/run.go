@@ -84,6 +84,8 @@ type ring struct {
 	out, in  uint8        // ports
 	credit   unit.Time    // that one takes to the sender
 	late     unit.Time    // from a token's arrival until it is seen
+	head     unit.Time    // of a token without its bytes
+	written  unit.Time    // when the channels of a transfer have written the latest token that came
 	source   noc.Route    // from the sender's TCM
 	onward   noc.Route    // from the memory that holds the sender's own slots
 	fetch    noc.Route    // from the slots' memory to the receiver

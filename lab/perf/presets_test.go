@@ -19,11 +19,11 @@ var accelerators = []struct {
 	steps  map[string]lasting // of a ring there and back, as published, by protocol; nil: nothing is
 	sets   []string           // that let the links be the limit
 }{
-	{"dgx-a100", 8, 8, 240, nvlink, nil},
-	{"dgx-h100", 8, 8, 370.8, nvlink, nil},
+	{"dgx-a100", 8, 8, 240, nvlink, allChannels},
+	{"dgx-h100", 8, 8, 370.8, nvlink, allChannels},
 	{"dgx-h200", 8, 8, 370.8, nvlink, nil},
-	{"dgx-b200", 8, 8, 721.8, nvlink, nil},
-	{"gb200-nvl72", 72, 8, 721.8, nvlink, nil},
+	{"dgx-b200", 8, 8, 721.8, nvlink, allChannels},
+	{"gb200-nvl72", 72, 8, 721.8, nvlink, allChannels},
 	{"mi300x-8", 8, 8, 48, map[string]lasting{"ll": {14 * 800, 12000}, "ll128": {14 * 800, 12000}, "simple": {14 * 2100, 17000}}, nil},
 	{"ascend-910b-8", 8, 8, 28, alike(14 * 1200), nil},
 	{"atlas-a3-384", 384, 8, 392, alike(14 * 1200), nil},
@@ -34,6 +34,9 @@ var accelerators = []struct {
 	// Its share of DRAM is narrower than the links.
 	{"wormhole-mesh", 80, 8, 32, nil, []string{"cube.hbm_to_router_bw_gbs=256"}},
 }
+
+// allChannels lets transfers take all channels, whatever their bytes are.
+var allChannels = []string{"defaults.nchannels=32"}
 
 // lasting is the time of all hops of a ring there and back, and of the start of a collective, in
 // ns.

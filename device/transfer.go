@@ -1,0 +1,40 @@
+package device
+
+import (
+	"kernbench/collective"
+	"kernbench/unit"
+)
+
+// transfer returns the rate of the channels of a call that consists of point-to-point transfers; 0:
+// that of the links. Few bytes use few channels, and each channel copies as fast as a thread block.
+func (p *Plan) transfer(c collective.Call) unit.Rate {
+	if !p.Algorithm.Transfers || p.PEs == nil || p.machine == nil {
+		return 0
+	}
+	what, err := collective.Lookup(p.Algorithm.Collective)
+	if err != nil {
+		return 0
+	}
+	bytes := unit.Bytes(c.Elems) * unit.Bytes(c.Type.Size())
+	if what.Blocks {
+		bytes /= unit.Bytes(c.World)
+	}
+	software, fastest := p.machine.Topology().Software(), unit.Rate(0)
+	p2p, nodes := software.Channels.P2P, false
+	between := p.machine.Between(int(p.PEs[0]), int(p.PEs[len(p.PEs)-1]))
+	for i, l := range p.machine.Levels() {
+		fastest = max(fastest, l.Rate)
+		if i > 0 && i == between {
+			p2p, nodes = p.machine.Topology().System().Between()[i].Software.P2P, true
+		}
+	}
+	n := p2p.Of(bytes, p.World, nodes)
+	if n > 0 && p.Config.Channels > 0 {
+		n = p.Config.Channels
+	}
+	rate := unit.Rate(n) * software.Blocks.Copy
+	if rate >= p.Ring.Protocol.Data(fastest) {
+		return 0
+	}
+	return rate
+}

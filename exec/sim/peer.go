@@ -58,39 +58,64 @@ const (
 	byControl        // notifications and atomics
 )
 
-// peers is a table of peers by PE.
+// peers is a table of peers by PE, without the cost of a map.
 type peers struct {
-	list    []peer
-	random  []delays               // of random schedules, by number; nil if there are none
-	paths   [][peerPaths]noc.Route // each from its first use on, by number; nil if the run is explained
-	numbers map[int32]int32        // in list, by PE
-	last    int32                  // the number found last
+	list   []peer
+	random []delays               // of random schedules, by number; nil if there are none
+	paths  [][peerPaths]noc.Route // each from its first use on, by number; nil if the run is explained
+
+	slot []slot // by hash of the PE; a power of two of them
+	last int32  // the number found last
 }
+
+// slot is an entry of the table. It names the PE, so that a failed lookup does not read the list.
+type slot struct{ pe, number int32 } // 1 + the number in list; 0: empty
 
 // at returns a peer by its number. The pointer holds until another one is added.
 func (p *peers) at(number int32) *peer { return &p.list[number] }
 
 func (p *peers) find(pe int32) (number int32, ok bool) {
-	if len(p.list) > 0 && p.list[p.last].pe == pe {
-		return p.last, true
+	if len(p.list) == 0 {
+		return 0, false
 	}
-	if number, ok = p.numbers[pe]; ok {
-		p.last = number
+	if p.list[p.last].pe != pe {
+		s := p.slot[p.probe(pe)]
+		if s.number == 0 {
+			return 0, false
+		}
+		p.last = s.number - 1
 	}
-	return number, ok
+	return p.last, true
+}
+
+// probe returns the slot of a PE, or the empty one where it would be.
+func (p *peers) probe(pe int32) uint32 {
+	mask := uint32(len(p.slot) - 1)
+	h := (uint32(pe) + uint32(pe)>>7) & mask
+	for p.slot[h].number != 0 && p.slot[h].pe != pe {
+		h = (h + 1) & mask
+	}
+	return h
 }
 
 // add gives a PE that has none an entry.
 func (p *peers) add(e peer) int32 {
-	if p.numbers == nil {
-		p.numbers = map[int32]int32{}
-	}
-	if list := p.list; len(list) == cap(list) {
-		p.list = make([]peer, len(list), max(4, 2*len(list))) // append would take more than can be used
+	if 2*len(p.list) >= len(p.slot) {
+		old := p.slot
+		p.slot = make([]slot, max(8, 2*len(old)))
+		list := p.list
+		p.list = make([]peer, len(list), len(p.slot)/2) // append would take more than can be used
 		copy(p.list, list)
+		for _, s := range old {
+			if s.number != 0 {
+				p.slot[p.probe(s.pe)] = s
+			}
+		}
 	}
-	p.last = int32(len(p.list))
-	p.list, p.numbers[e.pe] = append(p.list, e), p.last
+	h := p.probe(e.pe)
+	p.list = append(p.list, e)
+	p.last = int32(len(p.list) - 1)
+	p.slot[h] = slot{e.pe, p.last + 1}
 	return p.last
 }
 

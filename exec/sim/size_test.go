@@ -50,7 +50,7 @@ func TestExplainedRunsForgetRoutes(t *testing.T) {
 	}
 }
 
-// TestPeersTakeNoSpareMemory: the list of peers has space for at most twice as many.
+// TestPeersTakeNoSpareMemory: the list of peers holds as many as its slots, and no more.
 func TestPeersTakeNoSpareMemory(t *testing.T) {
 	var p peers
 	for pe := range int32(1024) {
@@ -59,8 +59,8 @@ func TestPeersTakeNoSpareMemory(t *testing.T) {
 			t.Fatalf("%d peers have space for %d, want at most %d", len(p.list), cap(p.list), most)
 		}
 	}
-	if cap(p.list) != 1024 {
-		t.Errorf("1,024 peers have space for %d, want 1024", cap(p.list))
+	if cap(p.list) != 1024 || len(p.slot) != 2048 {
+		t.Errorf("1,024 peers have space for %d and %d slots, want 1024 and 2048", cap(p.list), len(p.slot))
 	}
 }
 

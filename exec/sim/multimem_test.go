@@ -164,6 +164,11 @@ func TestMultimemTimes(t *testing.T) {
 	if late := multimemTime(t, 4, "system.switch.reduce.latency_ns=1000"); late-small != unit.Microsecond {
 		t.Errorf("%v, and with a latency of 1 µs %v", small, late)
 	}
+	// Twelve accesses to memory wait for each other. A request does not pass the port of the memory.
+	once, twice := multimemTime(t, 4, "cube.hbm.access_ns=1000"), multimemTime(t, 4, "cube.hbm.access_ns=2000")
+	if twice-once != 12*unit.Microsecond {
+		t.Errorf("%v with accesses of 1 µs, %v with accesses of 2 µs", once, twice)
+	}
 	const n = 1 << 20 // 4 MiB: M (1 + 1/N) bytes in each direction at 256 GB/s
 	large := multimemTime(t, n)
 	if least := unit.Nanoseconds(float64(4*n) * 1.25 / 256); large < least || large > least*3/2 {

@@ -58,7 +58,10 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := unknownVerb(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if err == nil {
 		return ExitOK
 	}
@@ -179,6 +182,26 @@ func noEmptyWords(cmd *cobra.Command, args []string) (err error) {
 		}
 	})
 	return err
+}
+
+// unknownVerb returns an error if help is asked for a verb that does not exist. Otherwise cobra would
+// print the general help, with exit status 0.
+func unknownVerb(root *cobra.Command, args []string) error {
+	asked := slices.Contains(args, "--help") || slices.Contains(args, "-h")
+	if len(args) > 0 && args[0] == "help" {
+		asked, args = true, args[1:]
+	}
+	if !asked || len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return nil
+	}
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd(args...)
+	for _, c := range root.Commands() {
+		if c.Name() == args[0] || c.HasAlias(args[0]) {
+			return nil
+		}
+	}
+	return unknownWord("command", args[0], verbs(root))
 }
 
 func verbs(cmd *cobra.Command) []string {

@@ -184,8 +184,8 @@ func noEmptyWords(cmd *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// unknownVerb returns an error if help is asked for a verb that does not exist. Otherwise cobra would
-// print the general help, with exit status 0.
+// unknownVerb returns an error if help is asked for a verb that does not exist. Otherwise cobra
+// would print the general help, with exit status 0.
 func unknownVerb(root *cobra.Command, args []string) error {
 	asked := slices.Contains(args, "--help") || slices.Contains(args, "-h")
 	if len(args) > 0 && args[0] == "help" {

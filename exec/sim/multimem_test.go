@@ -164,7 +164,7 @@ func TestMultimemTimes(t *testing.T) {
 	if late := multimemTime(t, 4, "system.switch.reduce.latency_ns=1000"); late-small != unit.Microsecond {
 		t.Errorf("%v, and with a latency of 1 µs %v", small, late)
 	}
-	// Twelve accesses to memory wait for each other. A request does not pass the port of the memory.
+	// Twelve accesses to memory wait for each other. A request does not pass the memory's port.
 	once, twice := multimemTime(t, 4, "cube.hbm.access_ns=1000"), multimemTime(t, 4, "cube.hbm.access_ns=2000")
 	if twice-once != 12*unit.Microsecond {
 		t.Errorf("%v with accesses of 1 µs, %v with accesses of 2 µs", once, twice)

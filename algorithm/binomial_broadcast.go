@@ -29,7 +29,7 @@ func binomialBroadcast(c *tl.Context, a tl.Args) {
 // BinomialBroadcast has the fewest steps that a broadcast can.
 var BinomialBroadcast = Register(Algorithm{
 	Name:       "binomial_broadcast",
-	Summary:    "whoever has the vector hands it on, down a binomial tree: the fewest steps, for small vectors",
+	Summary:    "each rank that has the vector sends it on, down a binomial tree: the fewest steps, for small vectors",
 	Collective: "broadcast",
 	Topology:   "circulant",
 	Kernel:     binomialBroadcast,

@@ -18,7 +18,7 @@ func bruckAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	m := inputElems(a, n) / n
 	rest := staging(c, a, bruckBlocks(n)*m)
-	area := func(blocks int) tl.Ref { // the next so many blocks of the staging memory
+	area := func(blocks int) tl.Ref { // the next blocks of the staging memory
 		r := rest.Slice(0, blocks*m)
 		rest = rest.Slice(blocks*m, rest.Len()-blocks*m)
 		return r

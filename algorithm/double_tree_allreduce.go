@@ -58,13 +58,13 @@ func newChunkedTree(c *tl.Context, a tl.Args, tree, height int) chunkedTree {
 	for ; up >= 0; t.depth++ {
 		up, _ = topology.TwoTreeStep(up, c.WorldSize(), tree)
 	}
-	t.chunks = pieces(c.ScratchBytes(), a, t.half.Len(), 2*height) // so many levels up and as many down
+	t.chunks = pieces(c.ScratchBytes(), a, t.half.Len(), 2*height) // height levels up and as many down
 	return t
 }
 
 func (t *chunkedTree) chunk(i int) tl.Ref { return t.half.Chunk(t.chunks, i) }
 
-// up adds chunk i of the children to the own one, and passes the sum on.
+// up adds chunk i of the children to that of the rank, and passes the sum on.
 func (t *chunkedTree) up(i int) {
 	if i < 0 || i >= t.chunks {
 		return

@@ -12,9 +12,9 @@ import (
 // and messages between cubes keep to one place. Cubes are those of hierarchicalAllReduce: a number
 // of the launch can set the ranks of a cube.
 //
-// The window has two halves. The first holds blocks from the own cube, by cube and then place. The
-// second holds blocks from other cubes, in the order of ranks. Row 0 of the signals has a word for
-// each block of the first half, row 1 a word for each cube of the second.
+// The window has two halves. The first holds blocks from the rank's cube, by cube and then place.
+// The second holds blocks from other cubes, in the order of ranks. Row 0 of the signals has a word
+// for each block of the first half, row 1 a word for each cube of the second.
 func hierarchicalAllToAll(c *tl.Context, a tl.Args) {
 	me, n := c.Rank(), c.WorldSize()
 	places := innermost(levelWidths(c, a))
@@ -24,7 +24,7 @@ func hierarchicalAllToAll(c *tl.Context, a tl.Args) {
 	given, crossed, use := row(c, signals, 0), row(c, signals, 1), a.Use(0)
 
 	for i := range cubes {
-		to := (cube + i + 1) % cubes // the own cube last: its blocks stay there
+		to := (cube + i + 1) % cubes // the rank's cube last: its blocks stay there
 		for k := range places {
 			at := (place + k) % places
 			block, slot := a.InBlock(me, n, to*places+at), fromCube.Chunk(n, to*places+place)

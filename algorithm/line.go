@@ -13,7 +13,7 @@ type line struct {
 	me, n       int
 	chunk       func(k int) tl.Ref    // of the result
 	own         func(k int) tl.Tensor // what this rank brings to chunk k
-	part        tl.Tensor             // the own chunk
+	part        tl.Tensor             // the rank's chunk
 	lent        bool                  // what it brings is part of what another line has
 }
 
@@ -71,7 +71,7 @@ func (l *line) pass(k int, to, from tl.Dir, beyond func(k int) bool, comes bool)
 	}
 }
 
-// hold keeps the own chunk in scratch memory. It may wait for data from the other end while more
+// hold keeps the rank's chunk in scratch memory. It may wait for data from the other end while more
 // data passes than scratch memory can hold. If the chunk is lent, the whole tensor that it is part
 // of is kept.
 func (l *line) hold(part tl.Tensor) {

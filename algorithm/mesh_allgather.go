@@ -26,7 +26,8 @@ func meshOf(c *tl.Context, a tl.Args) mesh {
 	return mesh{c, a.Op, x, y, w, h}
 }
 
-// row returns the line of the own row, in direction east; column that of the own column, south.
+// row returns the line of the rank's row, in direction east; column that of the rank's column,
+// south.
 func (g mesh) row() *line {
 	return &line{c: g.c, op: g.op, ahead: tl.East, back: tl.West, me: g.x, n: g.w}
 }
@@ -35,7 +36,7 @@ func (g mesh) column() *line {
 	return &line{c: g.c, op: g.op, ahead: tl.South, back: tl.North, me: g.y, n: g.h}
 }
 
-// inRow are those of all blocks that belong to the ranks of the own row.
+// inRow are those of all blocks that belong to the ranks of the rank's row.
 func (g mesh) inRow(of func(rank int) tl.Ref) func(x int) tl.Ref {
 	return func(x int) tl.Ref { return of(g.y*g.w + x) }
 }

@@ -19,8 +19,8 @@ func multiRingAllGather(c *tl.Context, a tl.Args) {
 }
 
 // quarters are four rings side by side, one for each quarter of what lies at each place of the
-// torus. Those along the own row are of the places in a row, those along the own column of the
-// places in a column. There may be no such row, or column: then these rings are left out.
+// torus. Those along the rank's row are of the places in a row, those along the rank's column of
+// the places in a column. There may be no such row, or column: then these rings are left out.
 func (t torus) quarters(at func(q, x, y int) tl.Ref, row, column int, to ...tl.Dir) []*circle {
 	var rs []*circle
 	add := func(q int, d tl.Dir, part func(i int) tl.Ref) {

@@ -32,8 +32,8 @@ func multiRingReduceScatter(c *tl.Context, a tl.Args) {
 	}, t.y, t.x, tl.East, tl.West, tl.South, tl.North)...)
 }
 
-// sums returns the place in staging memory of a quarter's sum. It is the i-th of the own row, or of
-// the own column for the last two quarters.
+// sums returns the place in staging memory of a quarter's sum. It is the i-th of the rank's row, or
+// of the rank's column for the last two quarters.
 func (t torus) sums(c *tl.Context, a tl.Args) func(q, i int) tl.Ref {
 	n := c.WorldSize()
 	size := quarterOf(inputElems(a, n), n)

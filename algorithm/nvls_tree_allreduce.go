@@ -9,16 +9,16 @@ import (
 	"kernbench/topology"
 )
 
-// nvlsTreeAllReduce is for nodes of L ranks that a switch joins which reduces and copies. A vector
-// is cut into pieces, and a piece into a slice for each place in a node. The rank of a place loads
-// its slice of all ranks of the node, which the switch combines. The ranks with that place in all
-// nodes add up their slices on trees, by puts. Each stores the result to all ranks of its node at
-// once. Half of a slice takes one tree over the nodes, half another, in which leaves and inner
-// nodes are exchanged.
+// nvlsTreeAllReduce is for nodes of L ranks. The ranks of a node are joined by a switch that
+// reduces and copies. A vector is cut into pieces, and a piece into a slice for each place in a
+// node. Each rank loads its slice of the copies of all ranks of its node, combined by the switch.
+// The ranks at one place of all nodes add up their slices on trees, by puts. Each stores the result
+// to all ranks of its node at once. Each half of a slice takes its own tree over the nodes. The
+// leaves of one tree are inner nodes of the other.
 //
-// Piece k is staged in the window in step k-1. T is the height of the trees and D the depth of the
-// own node in one. The piece is combined and passed up in step k + lag (T-D), and the result is
-// passed down in step k + lag (T+D). The root does both at once. A step later it is taken out of
+// Piece k is staged in the window in step k-1. T is the height of the trees. D is the depth of the
+// rank's node in a tree. The piece is combined and passed up in step k + lag (T-D), and the result
+// is passed down in step k + lag (T+D). The root does both at once. A step later it is taken out of
 // the window. A rank waits only for the work of an earlier step, so no rank waits forever. A step
 // begins with a barrier of the node if its ranks need what others have done since the last barrier.
 //
@@ -37,9 +37,9 @@ func nvlsTreeAllReduce(c *tl.Context, a tl.Args) {
 
 func (t *nodeTree) run() {
 	perform(t.c, t.stage(0))
-	for step := range t.pieces + t.taken {
+	for step := range t.pieces + t.takeLag {
 		t.barrierFor(step)
-		streams := []*stream{t.stage(step + 1), t.take(step - t.taken)}
+		streams := []*stream{t.stage(step + 1), t.take(step - t.takeLag)}
 		for i := range t.trees {
 			streams = append(streams, t.up(i, step-treeLag*(t.height-t.trees[i].depth)))
 		}
@@ -61,27 +61,28 @@ type nodeTree struct {
 	group       *mem.Group // the node
 	data        tl.Sym     // of pieces that are staged
 	slots       tl.Sym
-	slot, per   int // elements of a slot, and of a tile
+	slot        int // elements of a slot
+	tileElems   int // elements of a tile
 	tiles       int // of a slot
 	pieces      int
 	height      int
-	taken       int // steps from when a piece is staged until it is taken out of the window
+	takeLag     int // steps after the first step of a piece until it is taken out of the window
 	trees       [2]treePlace
 	rounds      rounds
 	lastBarrier int // the last step with a barrier of the node; -1: none
 	signals     tl.Signal
-	arrived     []int // values of the words of a slot when a piece is there, by piece
+	arrived     []int // by piece: the value of a slot's word once the whole piece has arrived
 }
 
-// treePlace is the place of a node in a tree: -1 is none.
+// treePlace is the place of a node in a tree. A parent or child of -1 is none.
 type treePlace struct {
 	parent   int
 	children [2]int
-	which    int // child of the parent
+	which    int // the index of this node among the children of its parent
 	depth    int
 }
 
-// treePlaceOf returns the place of a node in a tree of so many nodes.
+// treePlaceOf returns the place of node `at` in a tree of a number of nodes.
 func treePlaceOf(at, nodes, tree int) (p treePlace) {
 	p.parent, p.children = topology.TwoTreeStep(at, nodes, tree)
 	for up := p.parent; up >= 0; p.depth++ {
@@ -95,7 +96,7 @@ func treePlaceOf(at, nodes, tree int) (p treePlace) {
 	return p
 }
 
-// treeHeight returns the greatest depth in both trees of so many nodes.
+// treeHeight returns the greatest depth in both trees of a number of nodes.
 func treeHeight(nodes int) (height int) {
 	for at := range nodes {
 		for tree := range 2 {
@@ -105,23 +106,25 @@ func treeHeight(nodes int) (height int) {
 	return height
 }
 
-// Slots of a piece: of each tree two for what children send up, and one for what comes down.
+// Slots of a piece, for each tree: two for the parts from the children, and one for the result from
+// the parent.
 const (
 	slotsOfTree  = 3
 	slotDown     = 2
 	slotsOfPiece = 2 * slotsOfTree
 )
 
-// treePieces returns the number of pieces of a vector: the more, the more steps they pass through.
+// treePieces returns the number of pieces of a vector. Higher trees have more steps, and so more
+// pieces.
 func treePieces(bytes int64, height int) int { return nvlsPieces(bytes * int64(height)) }
 
-// slotElems returns the number of elements of the longest half of a slice, where pieces have so
-// many.
+// slotElems returns the number of elements of the longest half of a slice.
 func slotElems(nElem, pieces, width int) int {
 	return tl.CDiv(tl.CDiv(tl.CDiv(nElem, pieces), width), 2)
 }
 
-// slotsInTurn returns the number of pieces that have slots of their own.
+// slotsInTurn returns the number of pieces that have slots of their own. Later pieces reuse these
+// slots in turn.
 func slotsInTurn(pieces, height int) int { return min(pieces, 2*treeLag*height+1) }
 
 func newNodeTree(c *tl.Context, a tl.Args, width, pieces int) *nodeTree {
@@ -134,14 +137,14 @@ func newNodeTree(c *tl.Context, a tl.Args, width, pieces int) *nodeTree {
 		t.trees[i] = treePlaceOf(n.at, n.nodes, i)
 		deepest = max(deepest, t.trees[i].depth)
 	}
-	t.taken = treeLag*(t.height+deepest) + 1
+	t.takeLag = treeLag*(t.height+deepest) + 1
 	t.slot = slotElems(a.NElem, t.pieces, width)
 	turns := slotsInTurn(t.pieces, t.height)
 	data, signals := scratch(c, a, a.NElem+turns*slotsOfPiece*t.slot)
 	t.data, t.slots, t.signals = data.Slice(0, a.NElem), data.Slice(a.NElem, turns*slotsOfPiece*t.slot), signals
 	t.rounds = rounds{c: c, a: a, row: row(c, signals, 0), peers: without(n.ranks, c.Rank())}
-	t.per = max(1, int(min(tileBytes, c.ScratchBytes()/256))/a.DType.Size())
-	t.tiles = max(1, tl.CDiv(t.slot, t.per))
+	t.tileElems = max(1, int(min(tileBytes, c.ScratchBytes()/256))/a.DType.Size())
+	t.tiles = max(1, tl.CDiv(t.slot, t.tileElems))
 	for k := range t.pieces {
 		use := 0
 		for range t.tiles {
@@ -155,21 +158,19 @@ func newNodeTree(c *tl.Context, a tl.Args, width, pieces int) *nodeTree {
 	return t
 }
 
-// turns returns the number of pieces that have slots of their own.
+// turns is slotsInTurn of the call.
 func (t *nodeTree) turns() int { return slotsInTurn(t.pieces, t.height) }
 
-// barrierFor synchronizes the node in a step if the rank needs the work of others. Others have
-// staged a piece that is combined now, or stored one that is taken now.
+// barrierFor synchronizes the node in a step if the rank needs the work of others since the last
+// barrier. Others have staged a piece that is combined in this step, or stored one that is taken.
 func (t *nodeTree) barrierFor(step int) {
-	need := step - t.taken // this piece was stored in the step before
-	if need >= 0 && need < t.pieces {
-		need = step
-	} else {
-		need = -1
+	need := -1 // the latest step before which others did work that the rank needs; -1: none
+	if t.hasPiece(step - t.takeLag) {
+		need = step // others stored this piece in the previous step
 	}
 	for _, p := range t.trees {
-		if k := step - treeLag*(t.height-p.depth); k >= 0 && k < t.pieces {
-			need = max(need, k) // staged in step k-1
+		if k := step - treeLag*(t.height-p.depth); t.hasPiece(k) {
+			need = max(need, k) // others staged this piece in step k-1
 		}
 	}
 	if need > t.lastBarrier {
@@ -178,11 +179,12 @@ func (t *nodeTree) barrierFor(step int) {
 	}
 }
 
-func (t *nodeTree) is(k int) bool { return k >= 0 && k < t.pieces }
+// hasPiece reports whether the call has a piece k.
+func (t *nodeTree) hasPiece(k int) bool { return k >= 0 && k < t.pieces }
 
 // stage copies piece k into the window.
 func (t *nodeTree) stage(k int) *stream {
-	if !t.is(k) {
+	if !t.hasPiece(k) {
 		return &stream{}
 	}
 	return copying(t.c, t.c.Local(t.data.Chunk(t.pieces, k)), t.a.Shard(t.c.Rank()).Chunk(t.pieces, k))
@@ -190,20 +192,21 @@ func (t *nodeTree) stage(k int) *stream {
 
 // take copies piece k out of the window.
 func (t *nodeTree) take(k int) *stream {
-	if !t.is(k) {
+	if !t.hasPiece(k) {
 		return &stream{}
 	}
 	return copying(t.c, t.a.Out(t.c.Rank(), t.a.NElem).Chunk(t.pieces, k), t.c.Local(t.data.Chunk(t.pieces, k)))
 }
 
-// tile is tile i of the own half of a slice of piece k. The last ones may be shorter, or empty.
+// tile returns tile i of piece k, and its first element within the slot. The tile is of the rank's
+// slice, of the half that takes the tree. The last tiles may be shorter, or empty.
 func (t *nodeTree) tile(k, tree, i int) (s tl.Sym, lo int) {
 	half := t.data.Chunk(t.pieces, k).Chunk(t.width, t.place).Chunk(2, tree)
-	lo = min(i*t.per, half.Len())
-	return half.Slice(lo, min(t.per, half.Len()-lo)).Among(t.group), lo
+	lo = min(i*t.tileElems, half.Len())
+	return half.Slice(lo, min(t.tileElems, half.Len()-lo)).Among(t.group), lo
 }
 
-// slotOf is n elements of a slot of piece k, and its word.
+// slotOf returns n elements of a slot of piece k, from element lo on, and the word of the slot.
 func (t *nodeTree) slotOf(k, tree, which, lo, n int) (tl.Sym, tl.Signal) {
 	turn, at := k%t.turns(), tree*slotsOfTree+which
 	return t.slots.Slice((turn*slotsOfPiece+at)*t.slot+lo, n), row(t.c, t.signals, 1+turn).At(at)
@@ -218,11 +221,11 @@ func (t *nodeTree) arrive(k, tree, which int) {
 // up combines piece k of the node with what the children have sent, and sends it to the parent. The
 // root passes it down.
 func (t *nodeTree) up(tree, k int) *stream {
-	if !t.is(k) {
+	if !t.hasPiece(k) {
 		return &stream{}
 	}
 	p := &t.trees[tree]
-	var came [][]tl.Tensor // of children, by tile that is in flight
+	var received [][]tl.Tensor // parts of the children, by tile in flight
 	l := &stream{depth: nodeDepth}
 	for i := range t.tiles {
 		part, lo := t.tile(k, tree, i)
@@ -239,12 +242,12 @@ func (t *nodeTree) up(tree, k int) *stream {
 					slot, _ := t.slotOf(k, tree, which, lo, part.Len())
 					all = append(all, t.c.Load(t.c.Local(slot)))
 				}
-				came = append(came, all)
+				received = append(received, all)
 				return t.c.LoadReduce(part, t.a.Op)
 			},
 			store: func(own tl.Tensor) {
 				sum := own
-				for j, other := range came[0] {
+				for j, other := range received[0] {
 					both := t.c.Combine(t.a.Op, sum, other)
 					t.c.Free(other)
 					if j > 0 {
@@ -252,7 +255,7 @@ func (t *nodeTree) up(tree, k int) *stream {
 					}
 					sum = both
 				}
-				came = came[1:]
+				received = received[1:]
 				if p.parent < 0 {
 					t.spread(tree, k, i, t.c.Finish(t.a.Op, sum, t.c.WorldSize()))
 					return
@@ -265,9 +268,9 @@ func (t *nodeTree) up(tree, k int) *stream {
 	return l
 }
 
-// down passes the result of piece k on that the parent has sent.
+// down takes the result of piece k from the parent and passes it on.
 func (t *nodeTree) down(tree, k int) *stream {
-	if !t.is(k) || t.trees[tree].parent < 0 {
+	if !t.hasPiece(k) || t.trees[tree].parent < 0 {
 		return &stream{}
 	}
 	l := &stream{depth: copyDepth}
@@ -299,7 +302,7 @@ func (t *nodeTree) spread(tree, k, i int, result tl.Tensor) {
 	t.c.StoreMulticast(part, result)
 }
 
-// byNodes returns the group of ranks of each node, of the innermost level.
+// byNodes returns the ranks of each node. A node is a part of the innermost level.
 func byNodes(world int, widths []int) (groups [][]int) {
 	width := innermost(append(widths[:len(widths):len(widths)], world))
 	for at := range world / width {
@@ -311,12 +314,12 @@ func byNodes(world int, widths []int) (groups [][]int) {
 // NVLSTreeAllReduce is the all-reduce of nodes whose switches reduce, on trees over the nodes.
 var NVLSTreeAllReduce = Register(Algorithm{
 	Name:       "nvls_tree_allreduce",
-	Summary:    "the switch of each node combines what a rank loads of its slice, two trees over the nodes add up these slices, and the switch copies the result to the node, piece by piece",
+	Summary:    "each rank loads a slice that the switch of its node combines, two trees over the nodes add up these slices, and the switches copy the results to all ranks, piece by piece",
 	Collective: "all_reduce",
 	Topology:   "none",
 	Kernel:     nvlsTreeAllReduce,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
-		// A smaller call may have longer pieces, of which there is one fewer.
+		// A smaller call may have one piece fewer, so that its pieces are longer.
 		height := bits.Len(uint(max(0, world/2))) + 1
 		rows := 2 + 2*treeLag*height
 		if world < 1 || nElem < 0 || !t.Valid() || nElem > mem.MaxOffset/16 {

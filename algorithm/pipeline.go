@@ -18,7 +18,7 @@ import (
 // half of it costs a few per cent.
 const usualLatencyBytes = 4096
 
-// pieces returns the number of pieces in which n elements go through so many stages. It follows the
+// pieces returns the number of pieces in which n elements go through the stages. It follows the
 // formula, and is large enough that no piece is longer than a sixteenth of scratch memory. A kernel
 // holds several at a time. Shorter pieces would each wait for a hop that software makes long.
 func pieces(scratch int64, a tl.Args, n, stages int) int {

@@ -9,7 +9,7 @@ import (
 // railAllGather sends each vector over the rail of its rank to the other nodes, and there and in
 // its own node from rank to rank. Vectors go in pieces:
 //
-//  1. load a piece of the own vector, put it to all rail neighbours, and store it to the node;
+//  1. load a piece of the rank's vector, put it to all rail neighbours, and store it to the node;
 //  2. store what the rail neighbours have put to the node, railLag pieces later.
 //
 // A node has a barrier before the first store and one after the last store. The window has a slot
@@ -31,7 +31,7 @@ func railAllGather(c *tl.Context, a tl.Args) {
 		}
 	}
 	r.barrier(0, use)
-	lack := r.node // the own vector
+	lack := r.node // the rank's vector
 	if a.OutBlock(me, r.n*a.NElem, r.n, me).Addr == a.Shard(me).Addr {
 		lack = r.node[:len(r.node)-1]
 	}

@@ -11,7 +11,7 @@ import (
 //
 //  1. load the piece of all ranks of the node, combine, and put each rail neighbour's part of the
 //     sum into its window;
-//  2. combine what the rail neighbours have put with the own part, put the result to them, and
+//  2. combine what the rail neighbours have put with the rank's part, put the result to them, and
 //     store it to all ranks of the node;
 //  3. store what the rail neighbours have put to all ranks of the node.
 //
@@ -91,7 +91,7 @@ func (r *rail) sumNode(t int) {
 	c := r.c
 	given, _ := r.words(t, 0)
 	for i := range r.rail {
-		h := (r.at + 1 + i) % len(r.rail) // the own part last
+		h := (r.at + 1 + i) % len(r.rail) // the rank's part last
 		for i := range r.tiles {
 			from := make([]tl.Ref, len(r.node))
 			for j := range from { // in the order of ranks
@@ -112,7 +112,7 @@ func (r *rail) sumNode(t int) {
 	r.ended(0)
 }
 
-// sumRail adds up the own part of piece t of all nodes, and passes the result on.
+// sumRail adds up the rank's part of piece t of all nodes, and passes the result on.
 func (r *rail) sumRail(t int) {
 	c := r.c
 	done, _ := r.words(t, 1)

@@ -11,8 +11,8 @@ import (
 //
 //  1. load a piece of each rail neighbour's chunk from all ranks of the node, combine, and put the
 //     sum to that neighbour;
-//  2. when all neighbours have theirs, do so with the own chunk, whose sums stay, and add to them
-//     what the neighbours have put, ownLag pieces later.
+//  2. when all neighbours have theirs, do so with the rank's chunk, whose sums stay, and add to
+//     them what the neighbours have put, ownLag pieces later.
 //
 // A node has a barrier before the first load and one after the last load. In place, results wait
 // for that in the window. It has a slot for each piece of each node's sum. Rows 0 and 1 of the
@@ -91,7 +91,7 @@ func railReduceScatter(c *tl.Context, a tl.Args) {
 	keep(c, out, kept)
 }
 
-// ownLag is by how many pieces the last sum of a chunk follows that of the own node.
+// ownLag is by how many pieces the last sum of a chunk follows that of the rank's node.
 const ownLag = 4
 
 // RailReduceScatter lets one sum cross from each node for each rank, over the rail of that rank.

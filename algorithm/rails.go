@@ -90,7 +90,7 @@ func railCount(a tl.Args, elems int) int {
 // railSlots returns the number of elements in the slots of vectors of n elements.
 func railSlots(n, vectors int) int {
 	if n < 0 || n > mem.MaxOffset/4/max(1, vectors) {
-		return n // a window of so many is refused
+		return n // a window of n elements is refused
 	}
 	return vectors * (n + railPieces)
 }

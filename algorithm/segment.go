@@ -26,7 +26,7 @@ func segments(a *tl.Args, rank, most int) iter.Seq2[tl.Ref, tl.Ref] {
 	}
 }
 
-// segmentElems returns the number of elements in so many segments' bytes.
+// segmentElems returns the number of elements that most segments hold.
 func segmentElems(a *tl.Args, most int) int { return most * segmentBytes / a.DType.Size() }
 
 // chunksInMemory returns what a rank brings to each of n chunks, when that lies in memory.

@@ -6,14 +6,13 @@ import (
 	"kernbench/tl"
 )
 
-// sharpAllReduce is for nodes of L ranks that a switch joins which reduces and copies, and for
-// switches over the nodes that do so too. A vector is cut into pieces, and a piece into a slice for
-// each place in a node. A rail is the ranks with one place in all nodes. Each piece k takes five
-// steps:
+// sharpAllReduce is for nodes of L ranks. The ranks of a node are joined by a switch that reduces
+// and copies, and so are the nodes. A vector is cut into pieces, and a piece into a slice for each
+// place in a node. A rail is the ranks at one place of all nodes. Each piece k takes five steps:
 //
 //   - step k-1: it is staged in the window;
-//   - step k: the rank of a place loads its slice, which the switch of the node combines. It stores
-//     that into its own copy of the slice, which no other rank reads;
+//   - step k: the rank of a place loads its slice, combined by the switch of the node. It stores
+//     the result into its own copy of the slice, which no other rank reads;
 //   - step k+1: each rank of a rail takes a share of the slice. The switches over the nodes combine
 //     the copies of the share, and store the result into a slot of all ranks of the rail;
 //   - step k+2: the rank of a place stores the slice to all ranks of its node at once;
@@ -52,7 +51,7 @@ const (
 // sharpPieces returns the number of pieces of a vector.
 func sharpPieces(bytes int64) int { return nvlsPieces(sharpTake * bytes) }
 
-// sharpSlot returns the number of elements of the longest slice, where pieces have so many.
+// sharpSlot returns the number of elements of the longest slice.
 func sharpSlot(nElem, pieces, width int) int { return tl.CDiv(tl.CDiv(nElem, pieces), width) }
 
 func newSharp(c *tl.Context, a tl.Args, width, pieces int) *sharp {
@@ -70,7 +69,7 @@ func (s *sharp) run() {
 	perform(s.c, s.stage(0))
 	last := s.pieces - 1 + sharpTake
 	for step := range last + 1 {
-		if step == 0 || step == last { // what was staged, or stored, is of the node only
+		if step == 0 || step == last { // only ranks of the node have staged or stored data since
 			s.inNode.barrier()
 		} else {
 			barrierRows(s.inNode, s.overRail)
@@ -79,11 +78,12 @@ func (s *sharp) run() {
 	}
 }
 
-func (s *sharp) is(k int) bool { return k >= 0 && k < s.pieces }
+// hasPiece reports whether the call has a piece k.
+func (s *sharp) hasPiece(k int) bool { return k >= 0 && k < s.pieces }
 
 // stage copies piece k into the window.
 func (s *sharp) stage(k int) *stream {
-	if !s.is(k) {
+	if !s.hasPiece(k) {
 		return &stream{}
 	}
 	return copying(s.c, s.c.Local(s.data.Chunk(s.pieces, k)), s.a.Shard(s.c.Rank()).Chunk(s.pieces, k))
@@ -91,30 +91,31 @@ func (s *sharp) stage(k int) *stream {
 
 // take copies piece k out of the window.
 func (s *sharp) take(k int) *stream {
-	if !s.is(k) {
+	if !s.hasPiece(k) {
 		return &stream{}
 	}
 	return copying(s.c, s.a.Out(s.c.Rank(), s.a.NElem).Chunk(s.pieces, k), s.c.Local(s.data.Chunk(s.pieces, k)))
 }
 
-// slice returns the own slice of piece k, and the slot for its result.
+// slice returns the rank's slice of piece k, and the slot for its result.
 func (s *sharp) slice(k int) (slice, result tl.Sym) {
 	slice = s.data.Chunk(s.pieces, k).Chunk(s.width, s.place)
 	return slice, s.slots.Slice(k%2*s.slot, slice.Len())
 }
 
-// reduce combines the own slice of piece k in the node, into the own copy.
+// reduce combines the rank's slice of piece k in the node, and stores it into the rank's own copy.
 func (s *sharp) reduce(k int) *stream {
-	if !s.is(k) {
+	if !s.hasPiece(k) {
 		return &stream{}
 	}
 	slice, _ := s.slice(k)
 	return summing(s.c, nodeDepth, s.a.Op, slice.Among(s.inside), func(part tl.Sym, t tl.Tensor) { s.c.Store(s.c.Local(part), t) })
 }
 
-// share combines the own share of the slice over the rail, and stores it to all ranks of the rail.
+// share combines the rank's share of the slice over the rail, and stores it to all ranks of the
+// rail.
 func (s *sharp) share(k int) *stream {
-	if !s.is(k) {
+	if !s.hasPiece(k) {
 		return &stream{}
 	}
 	slice, result := s.slice(k)
@@ -128,9 +129,9 @@ func (s *sharp) share(k int) *stream {
 	return l
 }
 
-// store stores the result of the own slice of piece k to all ranks of the node.
+// store stores the result of the rank's slice of piece k to all ranks of the node.
 func (s *sharp) store(k int) *stream {
-	if !s.is(k) {
+	if !s.hasPiece(k) {
 		return &stream{}
 	}
 	slice, result := s.slice(k)
@@ -161,7 +162,7 @@ func byNodesAndRails(world int, widths []int) [][]int {
 // SHARPAllReduce is the all-reduce of nodes whose switches reduce, as do those between the nodes.
 var SHARPAllReduce = Register(Algorithm{
 	Name:       "sharp_allreduce",
-	Summary:    "the switch of each node combines what a rank loads of its slice, the switches between nodes combine these slices and copy the result, and the switch of the node copies it to all, piece by piece",
+	Summary:    "each rank loads a slice that the switch of its node combines, the switches between nodes combine these slices and copy the result, and the switch of the node copies it to all, piece by piece",
 	Collective: "all_reduce",
 	Topology:   "none",
 	Kernel:     sharpAllReduce,

@@ -12,7 +12,7 @@ import (
 // receive there what they hand on. That memory is a window of which each rank uses its own copy
 // only, so that no notification is needed: rings have their credits.
 
-// stagingLayout declares a window of so many blocks of n elements.
+// stagingLayout declares a window of a number of blocks, each of n elements.
 func stagingLayout(world, blocks, n int, t dtype.Type) (*mem.Layout, error) {
 	if world < 1 || n < 0 || !t.Valid() {
 		return nil, fmt.Errorf("a window for %d ranks with blocks of %d elements of %v: at least one rank, no negative number, and a type",

@@ -59,12 +59,12 @@ func (a *Algorithm) supportable(what *collective.Collective) error {
 	}
 	for _, op := range a.Ops {
 		if !slices.Contains(tl.ReduceOps(), op) {
-			return fmt.Errorf("field Ops has %d, which is no operation", op)
+			return fmt.Errorf("field Ops has %d, which is not an operation", op)
 		}
 	}
 	for _, t := range a.Types {
 		if !slices.Contains(dtype.Types(), t) {
-			return fmt.Errorf("field Types has %d, which is no element type", t)
+			return fmt.Errorf("field Types has %d, which is not an element type", t)
 		}
 	}
 	return nil

@@ -62,8 +62,8 @@ func TestRegisterRefusesOpsAndTypes(t *testing.T) {
 	}{
 		{algorithm.Algorithm{Collective: "all_reduce", Ops: []tl.ReduceOp{}}, "Ops or Types is empty"},
 		{algorithm.Algorithm{Collective: "all_reduce", Types: []dtype.Type{}}, "Ops or Types is empty"},
-		{algorithm.Algorithm{Collective: "all_reduce", Ops: []tl.ReduceOp{200}}, "no operation"},
-		{algorithm.Algorithm{Collective: "all_reduce", Types: []dtype.Type{200}}, "no element type"},
+		{algorithm.Algorithm{Collective: "all_reduce", Ops: []tl.ReduceOp{200}}, "not an operation"},
+		{algorithm.Algorithm{Collective: "all_reduce", Types: []dtype.Type{200}}, "not an element type"},
 		{algorithm.Algorithm{Collective: "broadcast", Ops: []tl.ReduceOp{tl.Sum}}, "broadcast combines nothing"},
 	} {
 		func() {

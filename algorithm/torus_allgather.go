@@ -34,7 +34,7 @@ func (t torus) circle(to tl.Dir, part func(k int) tl.Ref) *circle {
 	return r
 }
 
-// inRow are those of all blocks that belong to the ranks of the own row.
+// inRow are those of all blocks that belong to the ranks of the rank's row.
 func (t torus) inRow(of func(rank int) tl.Ref) func(x int) tl.Ref {
 	return func(x int) tl.Ref { return of(t.y*t.w + x) }
 }

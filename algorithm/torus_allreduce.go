@@ -46,7 +46,7 @@ func rowLength(rank, south, n int) int {
 	return (south - rank + n) % n
 }
 
-// eastward returns the ring of the own row in direction east; the others are named alike.
+// eastward returns the ring of the rank's row in direction east; the others are named alike.
 func (t torus) eastward() *bucket {
 	return &bucket{c: t.c, op: t.op, to: tl.East, from: tl.West, me: t.x, n: t.w}
 }

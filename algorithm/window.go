@@ -149,7 +149,8 @@ const tileBytes = 64 << 10
 // tiles lists where the tiles of n elements begin, and their elements.
 func tiles(n int, t dtype.Type) iter.Seq2[int, int] { return cut(n, tileBytes, t) }
 
-// cut lists where the pieces of n elements begin that have so many bytes, and their elements.
+// cut divides n elements into pieces of a number of bytes. It lists the first element of each
+// piece, and the number of its elements.
 func cut(n, bytes int, t dtype.Type) iter.Seq2[int, int] {
 	per := bytes / t.Size()
 	return func(yield func(lo, n int) bool) {
@@ -201,7 +202,7 @@ func takeEach(c *tl.Context, a tl.Args, part func(member int) (to, from tl.Ref))
 	}})
 }
 
-// reduce stores what all members' copies of src combine to: the own one first, then those of
+// reduce stores what all members' copies of src combine to: the rank's copy first, then those of
 // the others in ascending order. In floating point that order is part of the result.
 func reduce(c *tl.Context, op tl.ReduceOp, dst tl.Ref, src tl.Sym) {
 	me, n := c.Rank(), c.WorldSize()

@@ -72,8 +72,8 @@ func (x *exchange) in(d int) tl.Ref  { return x.a.InBlock(x.me, x.n, d) }
 func (x *exchange) out(s int) tl.Ref { return x.a.OutBlock(x.me, x.a.NElem, x.n, s) }
 
 // partners returns the i-th rank that this one sends to in a step, and the i-th that sends to it.
-// They are all ranks of the server so many further on, and of the server so many before. Every rank
-// begins at its own place there, so that no rank gets two chunks at a time.
+// They are all ranks of the server `step` servers further on, and of the server `step` before.
+// Every rank begins at its own place there, so that no rank gets two chunks at a time.
 func (x *exchange) partners(step, i int) (to, from int) {
 	l := x.perServer
 	server, place, servers := x.me/l, x.me%l, x.n/l
@@ -98,7 +98,7 @@ func (x *exchange) step(step int) {
 	}
 }
 
-// round puts chunk m for each partner that has so many, and then takes chunk m from each.
+// round puts chunk m for each partner that has a chunk m, and then takes chunk m from each.
 func (x *exchange) round(step, m int) {
 	for i := range x.perServer {
 		if to, _ := x.partners(step, i); to != x.me && m < x.rounds(x.in(to)) {

@@ -47,7 +47,8 @@ func ofBlocks(c *tl.Context, a tl.Args) *ring {
 	return r
 }
 
-// ofSlots returns a ring on slots for the vectors of all ranks, with the own one in its slot.
+// ofSlots returns a ring on slots for the vectors of all ranks, with the rank's own vector in its
+// slot.
 func ofSlots(c *tl.Context, a tl.Args) *ring {
 	n := c.WorldSize()
 	r := newRing(c, a, n*a.NElem, func(data tl.Sym, k int) tl.Sym { return data.Chunk(n, k) })
@@ -91,7 +92,7 @@ func (r *ring) syncBoth() {
 	}
 }
 
-// reduceByReads adds, step by step, a chunk of the left neighbour to the own one. Chunk k is
+// reduceByReads adds, step by step, a chunk of the left neighbour to the rank's own. Chunk k is
 // combined along the ring from rank k+1 to rank k, where it ends.
 func (r *ring) reduceByReads() {
 	for step := range r.n - 1 {
@@ -142,7 +143,7 @@ func (r *ring) reduceByPuts() {
 	}
 }
 
-// gatherByPuts hands on, step by step, a half chunk to each side, from those of the own chunk
+// gatherByPuts hands on, step by step, a half chunk to each side, from those of the rank's chunk
 // on.
 func (r *ring) gatherByPuts() {
 	for s := 1; s < r.n; s++ {

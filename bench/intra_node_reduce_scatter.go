@@ -362,7 +362,7 @@ var IntraNodeReduceScatter = Register(Program{
 		{Name: "persistent", Kind: Switch, Default: "false",
 			Help: "as many programs of the reduce kernel as a PE has room for, which share out the tiles, not one for each tile"},
 		{Name: "programs", Kind: Number, Default: "0", Max: 1 << 24,
-			Help: "so many programs that share out the tiles; 0: as --persistent says"},
+			Help: "number of programs that divide the tiles among them; 0: as --persistent says"},
 		{Name: "swizzle", Kind: Switch, Default: "true", Help: "each rank starts its copies at the next one, not all at rank 0"},
 		{Name: "calls", Kind: Number, Default: "1", Min: 1, Max: 64, Help: "reduce-scatters, one right after the other"},
 		{Name: "barrier", Kind: Switch, Default: "false", Help: "all ranks meet before each call, as calls right after each other need"},

@@ -8,8 +8,8 @@ import (
 )
 
 // OfFile returns the program that performs the collective of a program file once, on contributions
-// by seed. Results go into separate memory of so many elements on each rank; with 0 they replace
-// the contributions. It is in no listing.
+// by seed. The results go into separate memory of `results` elements on each rank. With 0 they
+// replace the contributions. It is in no listing.
 func OfFile(root, results int) *Program {
 	return &Program{Name: "program", Collectives: true, Run: func(ctx context.Context, h *Host) error {
 		plan, err := h.Device.InstallIPCQ(h.Algorithm)

@@ -15,7 +15,7 @@ func (a *app) newAlgorithmCommand() *cobra.Command {
 		Use:   "algorithm NAME",
 		Short: "Create NAME.go and its test in this checkout, or in a project of your own",
 		Long: `Create a working kernel of a collective and its test, for you to change. In a checkout of kernbench
-the files go to the folder algorithm. In a module of your own they go beside main.go. kernbench new
+the files go to the folder algorithm. In a module of your own they go next to main.go. kernbench new
 project DIR creates such a module.`,
 		Example: "  kernbench new algorithm ring_max\n  kernbench new algorithm pass_on --collective shift\n  kernbench new algorithm pull_max --window",
 		Args:    oneName("NAME"),

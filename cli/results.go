@@ -62,7 +62,7 @@ default is the last run.
 		}),
 	}, "text", "json", "csv")
 	add(&cobra.Command{
-		Use: "best [RUN]", Short: "Print the best algorithm of each size, beside its bound", Args: runs(0, 1),
+		Use: "best [RUN]", Short: "Print the best algorithm of each size, and its bound", Args: runs(0, 1),
 		RunE: r.of(func(x *tune.RunPoints) error { return r.best(x) }),
 	}, "text", "json", "csv", "markdown")
 	add(&cobra.Command{

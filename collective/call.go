@@ -85,7 +85,7 @@ func (co *Collective) checkCounts(c Call) error {
 				return fmt.Errorf("%s: rank %d sends %d elements to rank %d: the number cannot be negative", co.Name, r, n, d)
 			}
 			if n > left {
-				return fmt.Errorf("%s: rank %d sends %d elements to rank %d: there cannot be so many in all", co.Name, r, n, d)
+				return fmt.Errorf("%s: rank %d sends %d elements to rank %d: that is more elements than a call can have", co.Name, r, n, d)
 			}
 			left -= n
 		}

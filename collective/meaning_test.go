@@ -233,7 +233,7 @@ func TestImpossibleCalls(t *testing.T) {
 		{"a negative count", AllToAllV, func(c *Call) { c.Counts = [][]int{{1, 2, 3, 4}, {1, 2, -3, 4}, nil, nil} },
 			"rank 1 sends -3 elements to rank 2"},
 		{"more than can be", AllToAllV, func(c *Call) { c.Counts = [][]int{{1, math.MaxInt, 0, 0}, nil, nil, nil} },
-			"rank 0 sends 9223372036854775807 elements to rank 1: there cannot be so many"},
+			"rank 0 sends 9223372036854775807 elements to rank 1: that is more elements than a call can have"},
 		{"counts of equal blocks", AllToAll, func(c *Call) { c.Counts = [][]int{} }, "its blocks are equal"},
 		{"no such root", Broadcast, func(c *Call) { c.Root = 4 }, "root 4"},
 		{"no such root of a reduction", Reduce, func(c *Call) { c.Root = -1 }, "reduce with root -1: the ranks are 0..3"},

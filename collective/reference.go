@@ -32,7 +32,8 @@ type Reference struct {
 	ulps, magUlps float64 // Error as factors of Value and Mag
 }
 
-// NewReference returns one of n elements with so many contributions each, which Put fills.
+// NewReference returns an empty Reference of n elements with a number of contributions each. Put
+// fills it.
 func (e *Expectation) NewReference(n, contributions int) Reference {
 	if e.Call.Type.IsInt() {
 		return Reference{Int: make([]int64, n)}
@@ -170,7 +171,7 @@ func (e *Expectation) floats(ref *Reference, part Part, lo, n int, in func(int) 
 	sums := (e.Call.Op == tl.Sum || e.Call.Op == tl.Avg) && e.Call.Type != dtype.F64
 	for k := range part.From.N {
 		data := e.operand(part, lo, n, in(part.From.At(k)))
-		if k > 0 && sums { // float64 has so many more bits than these types
+		if k > 0 && sums { // float64 has many more bits than these types
 			dtype.Accumulate(e.Call.Type, ref.Value, ref.Mag, data)
 			continue
 		}
@@ -205,7 +206,7 @@ func (ref *Reference) begin(op tl.ReduceOp, operands []float64) {
 }
 
 // accumulate adds in twice the working precision: Knuth's TwoSum gives the rounding
-// error of each addition exactly, and the errors are summed beside (compensated
+// error of each addition exactly, and the errors are summed separately (compensated
 // summation; Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., sec. 4.3).
 func (ref *Reference) accumulate(operands []float64) {
 	for i, x := range operands {

@@ -94,7 +94,7 @@ func allRanks(c Call) Ranks { return Ranks{N: c.World, Stride: 1} }
 // onlyRank returns a single rank.
 func onlyRank(r int) Ranks { return Ranks{First: r, N: 1, Stride: 1} }
 
-// elems returns Call.Elems: each rank has so many elements.
+// elems returns Call.Elems: the number of elements of each rank.
 func elems(c Call, _ int) int { return c.Elems }
 
 // toOthers returns the demand of n elements that cross once to each rank but one.

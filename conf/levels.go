@@ -30,7 +30,7 @@ type FatTree struct {
 
 // Dragonfly is the number of routers in a group, and the links that join them.
 type Dragonfly struct {
-	Routers   int `conf:"routers" doc:"routers in a group, each joined to each" min:"1" max:"4096"`
+	Routers   int `conf:"routers" doc:"routers in a group, fully connected" min:"1" max:"4096"`
 	PerRouter int `conf:"per_router" doc:"members at a router" min:"1" max:"4096"`
 	Global    int `conf:"global_links" doc:"links between each pair of groups, over the routers in turn; left out: 1" min:"1" max:"4096"`
 }

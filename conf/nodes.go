@@ -14,7 +14,7 @@ func (t *Topology) addNodes(l *ledger) {
 	}
 	if s.Nodes.Network == "" {
 		l.disagree([]string{nodesKey + ".count", nodesKey + ".dims"},
-			"the machine says of no network between its nodes; give %s.network, %s.link.bw_gbs and %s.link.latency_ns",
+			"the machine has no network between its nodes; set %s.network, %s.link.bw_gbs and %s.link.latency_ns",
 			nodesKey, nodesKey, nodesKey)
 		return
 	}

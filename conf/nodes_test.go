@@ -60,7 +60,7 @@ func TestNodes(t *testing.T) {
 func TestNodesErrors(t *testing.T) {
 	for name, test := range map[string]struct{ yaml, set, want string }{
 		"no network": {"", "system.nodes.count=2",
-			"system.nodes.count: the machine says of no network between its nodes; give system.nodes.network"},
+			"system.nodes.count: the machine has no network between its nodes; set system.nodes.network"},
 		"no rate": {"system: {nodes: {network: switch}}", "system.nodes.count=2", "system.nodes: the level has no link.bw_gbs"},
 		"another key": {nodesYAML + "  levels: []\n", "system.nodes={count: 2, paths: hash}",
 			"system.nodes.paths: the key belongs to network: "},

@@ -132,8 +132,8 @@ func (p P2P) Of(bytes unit.Bytes, ranks int, nodes bool) int {
 	return n
 }
 
-// Of returns how many channels a call over so many bytes uses with ll. The bytes are those of a
-// vector: the larger of a rank's contribution and result.
+// Of returns the number of channels that a call uses with ll. The bytes are those of a vector: the
+// larger of a rank's contribution and result.
 func (c *Channels) Of(bytes unit.Bytes, ranks int) int {
 	if c.Count == 0 || c.Bytes == 0 {
 		return c.Count
@@ -141,8 +141,8 @@ func (c *Channels) Of(bytes unit.Bytes, ranks int) int {
 	return max(1, min(c.Count, int(bytes/(c.Bytes*unit.Bytes(ranks)))))
 }
 
-// Slows returns the rate that determines the additional time with so many channels. A message takes
-// its bytes at this rate longer than with all channels. 0: no additional time.
+// Slows returns the rate that determines the additional time with few channels. A message
+// takes longer than with all channels, by its bytes at this rate. 0: no additional time.
 func (c *Channels) Slows(channels int) unit.Rate {
 	if c.Rate == 0 || channels >= c.Count || channels < 1 {
 		return 0

@@ -280,11 +280,11 @@ type DMA struct {
 
 // IPCQ is the controller of the rings.
 type IPCQ struct {
-	Send unit.Time `conf:"send_ns" doc:"time of a send beside issue and DMA"`
-	Recv unit.Time `conf:"recv_ns" doc:"time of a recv beside issue, once the token is visible"`
+	Send unit.Time `conf:"send_ns" doc:"time of a send in addition to issue and DMA"`
+	Recv unit.Time `conf:"recv_ns" doc:"time of a recv in addition to issue, once the token is visible"`
 }
 
-// CommEngine describes communication engines: cores beside the PEs, with a CPU, a DMA and a vector
+// CommEngine describes communication engines: cores next to the PEs, with a CPU, a DMA and a vector
 // engine like theirs.
 type CommEngine struct {
 	Per string `conf:"per" doc:"pe: one at each PE; sip: one for all PEs of a SIP, at the first of them" enum:"pe|sip"`

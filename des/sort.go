@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	small = 12   // at most so many events or words are sorted by insertion
-	few   = 1024 // at most so many events of 256 ps are sorted without a slot for each picosecond
+	small = 12   // up to this number, events or words are sorted by insertion
+	few   = 1024 // up to this number, events of 256 ps are sorted without a slot for each picosecond
 )
 
 // sorter is the memory of sorting.

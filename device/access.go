@@ -27,7 +27,7 @@ func (c *Context) CopyToWindowBytes(w *mem.Window, rank int, part string, first 
 	}
 	size := p.Type.Size()
 	if len(data)%size != 0 {
-		return fmt.Errorf("copy_to_window: %w: %d bytes are no whole number of %v", ErrShape, len(data), p.Type)
+		return fmt.Errorf("copy_to_window: %w: %d bytes is not a multiple of the %v size (%d)", ErrShape, len(data), p.Type, p.Type.Size())
 	}
 	if _, err := c.data("copy_to_window", w, rank, part, first, len(data)/size); err != nil {
 		return err

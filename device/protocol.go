@@ -18,7 +18,7 @@ func (c *Context) channels(p *Plan, bytes unit.Bytes, rails tl.Rails) tl.Ring {
 	if n == 0 {
 		n = software.Channels.Of(bytes, p.World)
 	}
-	ring.Protocol.Copy = software.Channels.SlowsAcross(n, c.across(rails))
+	ring.Protocol.Copy = software.Channels.SlowsAcross(n, c.railRate(rails))
 	return p.onRails(ring, rails)
 }
 

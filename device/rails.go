@@ -9,21 +9,22 @@ import (
 	"kernbench/unit"
 )
 
-// leastSlot is the smallest slot that channels divide a slot of a ring into. Kernels use several
-// slots at a time from this size on.
+// leastSlot is the smallest slot of a channel, in bytes. Channels divide the slots of a ring.
+// Kernels use several slots at a time if a slot has at least this size.
 const leastSlot = 32 << 10
 
-// Bytes of a call for each channel, in NCCL's src/enqueue.cc. Simple has 64 bytes for each of 512
-// threads, and LL128 8 bytes for each of 640. LL has 8 bytes for each of 512 threads and each rank.
+// Bytes of a call per channel, from NCCL's src/enqueue.cc. Simple has 64 bytes for each of 512
+// threads, and LL128 8 bytes for each of 640. LL has 8 bytes for each of 512 threads, per rank.
 const (
 	simplePerChannel = 32 * unit.KiB
 	ll128PerChannel  = 5 * unit.KiB
 	llPerChannel     = 4 * unit.KiB
 )
 
-// railsOf returns the ranks of a node, and how many channels can have a rail of their own. There
-// are no more than the rails of a node, and as many as a link within the node feeds. It returns 1
-// channel if ranks are in one node, or if nodes are unequal or have one way out.
+// railsOf returns the ranks of a node, and the number of channels that can have a rail of their
+// own. A node has at most as many channels as rails. It also has at most as many as the link of a
+// rank within the node can feed. There is 1 channel if all ranks are in one node. The same holds if
+// nodes have different numbers of ranks, or if a node has one link to the others.
 func railsOf(m *machine.Machine, pes []int32) tl.Rails {
 	one := tl.Rails{Count: 1}
 	levels := m.Levels()
@@ -46,8 +47,9 @@ func railsOf(m *machine.Machine, pes []int32) tl.Rails {
 	return one
 }
 
-// across returns the rate that all channels of a call on rails have together with LL; 0: no limit.
-func (c *Context) across(rails tl.Rails) unit.Rate {
+// railRate returns the most that all channels of a call on rails carry in total with LL. 0 is no
+// limit.
+func (c *Context) railRate(rails tl.Rails) unit.Rate {
 	if rails.Count > 1 {
 		for i, l := range c.cfg.Machine.Levels() {
 			if i > 0 && l.Planes {
@@ -58,7 +60,7 @@ func (c *Context) across(rails tl.Rails) unit.Rate {
 	return 0
 }
 
-// equalNodes reports whether each node has so many of the ranks.
+// equalNodes reports whether each node of size PEs has the same number of ranks, node.
 func equalNodes(pes []int32, size int32, node int) bool {
 	for i := 0; i < len(pes); i += node {
 		if pes[i]/size != pes[i+node-1]/size {
@@ -68,8 +70,8 @@ func equalNodes(pes []int32, size int32, node int) bool {
 	return true
 }
 
-// Rails returns the channels of a call that have rails of their own. Few bytes use few channels.
-// Partial sums of another type are staged by one block of a rank.
+// Rails returns the channels of a call that have rails of their own. Few bytes use few channels. A
+// call that stages partial sums in another type has one channel, because one block stages them.
 func (p *Plan) Rails(c collective.Call) tl.Rails {
 	one := tl.Rails{Count: 1}
 	if !p.Algorithm.Rails || p.PEs == nil || p.machine == nil {
@@ -86,9 +88,9 @@ func (p *Plan) Rails(c collective.Call) tl.Rails {
 	return r
 }
 
-// railSlot returns the size of the slots of each channel. At least, all channels share the slots
-// that one would have. They have more if the rings lie in TCM, and it has space left beside scratch
-// memory. More than the slots of one are never used.
+// railSlot returns the size of the slots of each channel. The channels share the slots of a single
+// channel. If the rings lie in TCM, the space outside scratch memory may make the slots larger. A
+// slot is never larger than that of a single channel.
 func (p *Plan) railSlot(r tl.Rails) int64 {
 	shared := p.Ring.SlotBytes / int64(r.Count)
 	if p.Ring.Space != mem.TCM {
@@ -124,8 +126,8 @@ func (p *Plan) channels(bytes unit.Bytes) int {
 	return max(1, int(bytes/least))
 }
 
-// onRails returns the rings of a call that is spread over channels. Each channel has its share of
-// what few blocks add to the time of LL.
+// onRails returns the rings of a call that is spread over channels. Protocol.Copy is the rate that
+// determines the additional time of LL with few blocks. Each channel has its share of this rate.
 func (p *Plan) onRails(ring tl.Ring, rails tl.Rails) tl.Ring {
 	if rails.Count > 1 {
 		ring.SlotBytes = p.railSlot(rails)
@@ -134,8 +136,8 @@ func (p *Plan) onRails(ring tl.Ring, rails tl.Rails) tl.Ring {
 	return ring
 }
 
-// Rings returns the rings of a call: their wiring by block, equally many for each rank, and how
-// they are configured.
+// Rings returns the wiring of a call by block, and the configuration of its rings. Each rank has
+// the same number of blocks.
 func (p *Plan) Rings(c collective.Call) ([]tl.Wiring, tl.Ring) {
 	rails := p.Rails(c)
 	if rails.Count == 1 {

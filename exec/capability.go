@@ -36,7 +36,7 @@ var capabilities = [...]struct{ name, lacking string }{
 	Rings:     {"rings", "has no rings with slots and credits"},
 	OneSided:  {"one_sided", "has no one-sided communication"},
 	Streams:   {"streams", "has no streams"},
-	Causes:    {"causes", "records no causes"},
+	Causes:    {"causes", "does not record where time goes"},
 	Tasks:     {"tasks", "has no communication engines"},
 }
 

@@ -152,7 +152,7 @@ func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 			[]string{"algorithm window_allreduce_onephase: the executor tally has no one-sided communication"}},
 		{"run -p tally --bench bounded_queue", cli.ExitUsage, []string{`team "queues": the executor tally has no one-sided communication`}},
 
-		{"explain -p tally", cli.ExitUsage, []string{"the executor tally records no causes"}},
+		{"explain -p tally", cli.ExitUsage, []string{"the executor tally does not record where time goes"}},
 
 		{"perf all_reduce --platform tally --ranks 4 -b 1K -e 2K", 0, []string{
 			"not checked: the executor tally moves no bytes", "the executor tally has no clock: there are no times",

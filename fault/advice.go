@@ -34,12 +34,12 @@ func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 	case waiting > 0:
 		return wordAdvice(d.Blocked)
 	case sending == 0 && d.cycleHasSent(at):
-		return "every rank of the cycle receives once more than is sent to it: give every receive its send"
+		return "every rank of the cycle has one receive more than messages sent to it: give every receive its send"
 	case sending == 0 && d.cycleSendsElsewhere():
 		return "the ranks of the cycle have sent, but in other directions than the receives wait for: " +
 			"on a ring, what is sent to E is received from W"
 	case sending == 0:
-		return "every rank of the cycle receives before it sends: let one of them send first, or drop the receives that nothing is sent for"
+		return "every rank of the cycle receives before it sends: let one of them send first, or drop the receives without a matching send"
 	case slots == 1:
 		return "with n_slots: 1 a rank that forwards a received slot can never send it on: try n_slots: 2"
 	default:

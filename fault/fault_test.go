@@ -270,9 +270,9 @@ func TestCycleThatHasSent(t *testing.T) {
 	}{
 		{"none", []fault.RingEnd{ring(0, 1, 0), ring(1, 0, 0)}, "let one of them send first"},
 		{"one", []fault.RingEnd{ring(0, 1, 1), ring(1, 0, 0)}, "let one of them send first"},
-		{"both", []fault.RingEnd{ring(0, 1, 1), ring(1, 0, 1)}, "receives once more than is sent to it"},
+		{"both", []fault.RingEnd{ring(0, 1, 1), ring(1, 0, 1)}, "has one receive more than messages sent to it"},
 		{"both, by the ring that is awaited", []fault.RingEnd{ring(0, 1, 1), arrived(0, 1, "W", 1), ring(1, 0, 1), arrived(1, 0, "W", 1)},
-			"receives once more than is sent to it"},
+			"has one receive more than messages sent to it"},
 		{"both, by another ring", []fault.RingEnd{ring(0, 1, 1), arrived(0, 1, "E", 1), arrived(0, 1, "W", 0),
 			ring(1, 0, 1), arrived(1, 0, "E", 1), arrived(1, 0, "W", 0)}, "in other directions than the receives wait for"},
 		{"both, to others", []fault.RingEnd{ring(0, 2, 1), ring(1, 3, 1)}, "in other directions than the receives wait for"},

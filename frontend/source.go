@@ -33,7 +33,7 @@ func Find(paths ...string) (found []Source, others []string, err error) {
 		}
 		names := []string{path}
 		if !info.IsDir() && !info.Mode().IsRegular() { // a pipe may wait for ever
-			return nil, nil, fmt.Errorf("%s is no regular file and no folder, want one with programs", path)
+			return nil, nil, fmt.Errorf("%s is neither a regular file nor a folder, want one with programs", path)
 		}
 		if info.IsDir() {
 			if names, err = filesOf(path); err != nil {

@@ -25,7 +25,7 @@ type Options struct {
 	Host int
 }
 
-// transport returns a plan with the channels that it has on hosts of so many ranks.
+// transport returns a plan with the channels that it has on hosts of o.Host ranks.
 func (o *Options) transport(p *plan.Plan) *plan.Plan {
 	if p == nil || o.Host == 0 || o.Depth > 0 {
 		return p

@@ -49,8 +49,8 @@ func (f *full) next(_, at, to int) step {
 
 var _ = register(kind{
 	Network: conf.Network{Name: "full", Short: "full"},
-	look:    Look{Layout: EachOther, Title: "%s, each joined to each"},
-	cubes:   Look{Layout: EachOther, Title: "%s, each joined to each"},
+	look:    Look{Layout: EachOther, Title: "%s, fully connected"},
+	cubes:   Look{Layout: EachOther, Title: "%s, fully connected"},
 	limit:   1024,
 	uniform: true,
 	build:   newFull,

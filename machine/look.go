@@ -16,7 +16,7 @@ type Layout uint8
 // The layouts of networks.
 const (
 	Around    Layout = iota // members in a circle round the switches
-	EachOther               // members in a circle, each joined to each
+	EachOther               // members in a circle, fully connected
 	Line                    // members in a circle, each joined to the next; in text a line
 	Grid                    // members in rows and columns, switches above
 	Tiers                   // members below, each tier of switches above the one before

@@ -154,7 +154,7 @@ func NewLayout(bytes int64, buffers []Buffer) (*Layout, error) {
 				continue
 			}
 			if at%size != 0 {
-				bad("part %q: it would begin at byte %d, which is no multiple of its element's %d bytes; declare larger elements first",
+				bad("part %q: it would begin at byte %d, which is not a multiple of its element's %d bytes; declare larger elements first",
 					p.full, at, size)
 			}
 			p.Off = at

@@ -9,8 +9,8 @@ import (
 
 // Visit runs the kernels of all blocks of a launch in sequence and stores nothing. It calls f with
 // each instruction; i is the number of the block in its group. f must not keep the instruction.
-// Visit stops at an error of f and returns it. Otherwise it returns the errors of RecordLaunch,
-// except that it has no budget.
+// Visit stops at an error of f and returns it. Its other errors are those of RecordLaunch, without
+// the error of an exceeded budget.
 func Visit(ctx context.Context, l *launch.Launch, o Options, f func(g *launch.Group, i int, in *tl.Instr) error) error {
 	v := &visitor{checker: checker{guard: guard{opts: o, ctx: ctx}}, f: f}
 	setup := setupOf(l, &v.guard)
@@ -44,7 +44,7 @@ type visitor struct {
 	f     func(g *launch.Group, i int, in *tl.Instr) error
 }
 
-// Do checks an instruction and passes it to f. OpDrop is passed over: it only ends a tensor's use.
+// Do checks an instruction and passes it to f. It ignores OpDrop, which only ends a tensor's use.
 func (v *visitor) Do(in *tl.Instr) {
 	if in.Op == tl.OpDrop {
 		return

@@ -27,7 +27,7 @@ func Bound(w io.Writer, l *limits.Limits) error {
 		fmt.Fprintf(&b, "switches reduce: %s; switches copy: %s\n", yesNo(l.Reduces), yesNo(l.Copies))
 	}
 	if l.Launch > 0 {
-		fmt.Fprintf(&b, "software takes %v to start it, beside these times\n", l.Launch)
+		fmt.Fprintf(&b, "software takes %v to start it, in addition to these times\n", l.Launch)
 	}
 	if len(l.Rows) == 0 {
 		_, err := w.Write(b.Bytes())
@@ -136,12 +136,12 @@ func witness(b *limits.Limit) string {
 		return fmt.Sprintf("%s must %s rank %d by %s%s", through, verb, w.Ranks[0], few(w.Links), ends)
 	case limits.ByVolume:
 		if w.Switches {
-			return fmt.Sprintf("%s in all must leave or enter %s, where switches combine and copy%s", through, w.Parts, ends)
+			return fmt.Sprintf("in total %s must leave or enter %s, where switches combine and copy%s", through, w.Parts, ends)
 		}
 		if w.Parts != "" {
-			return fmt.Sprintf("%s in all must go from %s to others%s", through, w.Parts, ends)
+			return fmt.Sprintf("in total %s must go from %s to others%s", through, w.Parts, ends)
 		}
-		return fmt.Sprintf("%s in all must leave ranks, and SRAMs between them%s", through, ends)
+		return fmt.Sprintf("in total %s must leave ranks, and SRAMs between them%s", through, ends)
 	case limits.ByCut:
 		return fmt.Sprintf("%s must go from %s to %s by %s%s", through, ranksOf(w.Ranks), ranksOf(w.Others), few(w.Links), ends)
 	case limits.ByFlow:

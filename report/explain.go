@@ -59,7 +59,11 @@ func explained(b *bufio.Writer, r *explain.Report, top int) {
 		fmt.Fprintln(b)
 	}
 	if g := r.Gap; g != nil {
-		fmt.Fprintf(b, "bound (%s) %v, %s %% of the time", g.Binding, g.Bound, oneDecimal(g.Percent))
+		bound := "bound"
+		if g.Binding != "" {
+			bound += " (" + string(g.Binding) + ")"
+		}
+		fmt.Fprintf(b, "%s %v, %s %% of the time", bound, g.Bound, oneDecimal(g.Percent))
 		sum := g.Bound
 		for _, t := range g.Terms {
 			fmt.Fprintf(b, "\n  + %-14s %v", t.Reason, t.Time)

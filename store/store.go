@@ -169,7 +169,7 @@ func (s *Store) explain(err error) error {
 		text := sentence(err.Error())
 		switch c {
 		case notADatabase:
-			text = "is no database: name another file with --db"
+			text = "this file is not a results database: name another with --db"
 		case busy:
 			text = "another process has held it for a minute"
 		case cannotOpen:

@@ -162,7 +162,7 @@ func TestFilesThatAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, file, want string }{
-		{"text", text, "text: is no database: name another file with --db"},
+		{"text", text, "text: this file is not a results database: name another with --db"},
 		{"another program's", write("other.db", "CREATE TABLE t (x)"), "other.db: is a database of another program"},
 		{"newer", write("newer.db", "PRAGMA application_id = 0x6b62656e", "PRAGMA user_version = 9"),
 			"written by a newer kernbench: it has version 9, this program knows 1 to 1"},
@@ -178,7 +178,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	if _, err := store.OpenToRead(filepath.Join(dir, "missing.db")); err == nil || !strings.Contains(err.Error(), "kernbench tune --db") {
 		t.Errorf("missing: %v", err)
 	}
-	if _, err := store.OpenToRead(text); err == nil || !strings.Contains(err.Error(), "is no database") {
+	if _, err := store.OpenToRead(text); err == nil || !strings.Contains(err.Error(), "is not a results database") {
 		t.Errorf("text: %v", err)
 	}
 }

@@ -56,8 +56,8 @@ func (c *Context) LoadReduce(s Sym, by ReduceOp) (t Tensor) {
 }
 
 // StoreMulticast starts a store of t to what s names in the copies of all members, or of a group,
-// and returns at once. It includes the own copy. One copy leaves this PE; the switch makes the
-// others.
+// and returns at once. It includes this PE's own copy. One copy leaves this PE; the switch makes
+// the others.
 func (c *Context) StoreMulticast(s Sym, t Tensor) {
 	const op = "store_multicast"
 	to := c.ofAll(op, s)

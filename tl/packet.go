@@ -22,7 +22,7 @@ const (
 // Data returns the bytes of data in a line.
 func (l PacketLine) Data() int64 { return [...]int64{0, 4, 120}[l] }
 
-// Count returns the number of lines for so many bytes.
+// Count returns the number of lines for a number of bytes.
 func (l PacketLine) Count(bytes int64) int32 { return int32((bytes + l.Data() - 1) / l.Data()) }
 
 // PutLL puts a tensor into the copy of member peer, as a packet of lines of 8 bytes: each line has

@@ -46,7 +46,7 @@ func of(latencies []unit.Time, level int) unit.Time {
 	return latencies[min(level+1, len(latencies)-1)]
 }
 
-// Copied is by how much channels delay a token of so many bytes.
+// Copied returns the time by which channels delay a token, given the bytes of its data.
 func (p *Protocol) Copied(data int64) unit.Time {
 	if p.Copy == 0 {
 		return 0

@@ -58,7 +58,7 @@ func Hop(from, to, world int) (out, in tl.Dir) {
 	return HopWest(k), HopEast(k)
 }
 
-// BinomialStep returns a rank's place in the binomial tree of so many ranks in which rank 0 is the
+// BinomialStep returns a rank's place in the binomial tree of `world` ranks in which rank 0 is the
 // root. The parent is Hop(up) back. The children are Hop(k) on, for k from 0 to children-1. At the
 // root up is -1. The ranks below child rank+2^k and itself are [rank+2^k, rank+2^(k+1)), as far as
 // they exist.

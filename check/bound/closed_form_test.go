@@ -24,7 +24,7 @@ func star(n int) *graph {
 	return bare(n+1, ranks, edges)
 }
 
-// fullMesh is n ranks each joined to each.
+// fullMesh is n ranks fully connected.
 func fullMesh(n int) *graph {
 	var edges []edge
 	var ranks []int32

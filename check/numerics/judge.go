@@ -64,7 +64,7 @@ func (r *Report) Within() bool { return r.Beyond == 0 }
 func Applies(t dtype.Type, op tl.ReduceOp) error {
 	switch {
 	case !t.IsFloat():
-		return fmt.Errorf("%v is no float type: its sums are exact", t)
+		return fmt.Errorf("%v is not a float type: its sums are exact", t)
 	case op == tl.Max || op == tl.Min:
 		return fmt.Errorf("%v chooses one of its operands and rounds nothing: only sum and avg are judged", op)
 	case op != tl.Sum && op != tl.Avg:

@@ -203,7 +203,7 @@ func TestJudgeRefuses(t *testing.T) {
 		v    float64
 		want string
 	}{
-		{"integers", dtype.I32, tl.Sum, 1, "no float type"},
+		{"integers", dtype.I32, tl.Sum, 1, "not a float type"},
 		{"maxima", dtype.F32, tl.Max, 1, "rounds nothing"},
 		{"products", dtype.F32, tl.Prod, 1, "only sum and avg"},
 		{"infinities", dtype.F32, tl.Sum, math.Inf(1), "only finite numbers"},

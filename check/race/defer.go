@@ -6,49 +6,53 @@ import (
 	"kernbench/record/history"
 )
 
-// This file defers joins. A rank that joins a clock after others got its own would copy all times
-// before it changes them. Most of these times are never read. So a vector may name the vector and
-// the clocks that it joins. The joins are performed when an agent asks for a time that these do not
-// show.
+// This file defers joins. If others hold an agent's vector, a join copies all times of the vector.
+// Most of these times are never read. So a vector may instead refer to its old value and to the
+// clocks that it joins. The joins are performed when an agent asks for a time that these
+// references do not show.
 // Invariant: a vector with deferred joins has the value that joining at once would give. As in
 // join, a clock that knows a moment of an agent knows all that the agent knew then. Clocks of
 // updates that an earlier pass has found know less. So later passes join at once.
 
-// deferred is the joins of a vector that are not performed. The vector knows all that base knows,
-// and the moments of the clocks with all that they know.
+// deferred holds the joins of a vector that are still to be performed. The vector knows all that
+// base knows, the moments of the clocks, and all that these clocks know.
 type deferred struct {
-	depth int16 // the largest number of vectors in a row that have deferred joins; 0: none
+	depth int16 // length of the longest chain of vectors with deferred joins from here; 0: none
 	pool  *clockPool
 	base  *vec // nil: nothing
 	from  [2]clock
 }
 
 const (
-	// fewInRow is the number of vectors in a row that are performed if that costs little. It bounds
-	// the memory of vectors that only others name.
-	fewInRow = 64
-	// mostInRow is the number of vectors in a row at which joins are performed at any cost.
-	mostInRow = 1 << 13
-	// mostVisits bounds the vectors that are visited: for each agent where performing costs little,
-	// and for each deferred join in all. Beyond the latter, joining at once costs less.
+	// firstChainLimit is the first limit on the length of a chain. A chain beyond the limit is
+	// resolved if that costs little. This bounds the memory of vectors to which only other vectors
+	// refer.
+	firstChainLimit = 64
+	// maxChainLimit is the length of a chain that is resolved at any cost.
+	maxChainLimit = 1 << 13
+	// mostVisits bounds the visits of vectors in two ways. A chain is cheap to resolve with at most
+	// mostVisits per agent. With more than mostVisits per deferred join in total, later joins are
+	// performed at once, because that costs less.
 	mostVisits = 4
 	// mostBases bounds the vectors that are searched before a join is deferred.
 	mostBases = 4
-	// leastDeferred is the least number of deferred joins for each one that is performed after all.
+	// leastDeferred is the least ratio of deferred joins to answers. Below it, later joins are
+	// performed at once.
 	leastDeferred = 8
-	// fewDeferred is the number of deferred joins that decide nothing.
+	// fewDeferred is added to the deferred joins in both tests, so that the first ones do not
+	// decide.
 	fewDeferred = 1 << 10
 )
 
 // deferring is the state of a Detector for deferred joins.
 type deferring struct {
-	eager     bool  // joins are performed at once
-	deferAll  bool  // few agents have deferred joins too, for tests
-	inRow     int16 // the number of vectors in a row from which on some are performed
-	deferrals int
-	answers   int // joins that were performed to answer questions
-	visits    int
-	toVisit   []clock // scratch
+	eager      bool  // joins are performed at once
+	deferAll   bool  // few agents have deferred joins too, for tests
+	chainLimit int16 // length of a chain beyond which it is resolved, from firstChainLimit up to maxChainLimit
+	deferrals  int
+	answers    int // questions for which joins had to be performed
+	visits     int
+	toVisit    []clock // scratch
 }
 
 // deferJoin adds the knowledge of another clock without joining all times. It returns false if
@@ -65,10 +69,10 @@ func (d *Detector) deferJoin(c, from *clock) bool {
 	if fromDepth == 0 && (v == nil || v.depth == 0 && !v.given) {
 		return false // joining costs little
 	}
-	if v.surely(from.agent, from.time, mostBases) {
+	if v.shows(from.agent, from.time, mostBases) {
 		return true
 	}
-	free := -1 // the place of an older clock of the agent, or of none
+	free := -1 // place in v.from that is empty or has an older clock of the agent
 	depth := 1 + fromDepth
 	if v != nil && v.depth > 0 {
 		free = v.placeFor(from.agent)
@@ -78,7 +82,7 @@ func (d *Detector) deferJoin(c, from *clock) bool {
 		}
 	}
 	changeable := v != nil && v.depth > 0 && v.refs == 1 && !v.given
-	if changeable && free < 0 && fromDepth == 0 || depth > d.inRow && d.shorten(c, from) {
+	if changeable && free < 0 && fromDepth == 0 || depth > d.chainLimit && d.shorten(c, from) {
 		return false
 	}
 	d.deferrals++
@@ -91,7 +95,7 @@ func (d *Detector) deferJoin(c, from *clock) bool {
 		d.drop(&v.from[free])
 		v.from[free], v.depth = held, depth
 		return true
-	case free >= 0: // beside what the vector joins
+	case free >= 0: // a copy of the vector also joins the clock
 		x := d.newBare()
 		x.deferred = v.deferred
 		x.from[free], x.depth = held, depth
@@ -122,9 +126,9 @@ func (v *vec) placeFor(a history.Agent) int {
 	return -1
 }
 
-// surely reports whether the first vectors show that a moment of an agent is known. A nil vector
-// knows nothing.
-func (v *vec) surely(a history.Agent, time uint32, vectors int) bool {
+// shows reports whether the first vectors of the chain show that a moment of an agent is known. No
+// joins are performed. A nil vector knows nothing.
+func (v *vec) shows(a history.Agent, time uint32, vectors int) bool {
 	for ; v != nil && vectors > 0; vectors-- {
 		if v.depth == 0 {
 			return int(a) < len(v.t) && v.t[a] >= time
@@ -139,7 +143,7 @@ func (v *vec) surely(a history.Agent, time uint32, vectors int) bool {
 	return false
 }
 
-// defers reports whether a question about the clock may have joins performed.
+// defers reports whether the clock has deferred joins, so that a question may have to perform them.
 func (c *clock) defers() bool { return c.v != nil && c.v.depth > 0 }
 
 // reaches reports whether the clock knows a moment of an agent.
@@ -147,7 +151,7 @@ func (c *clock) reaches(a history.Agent, time uint32) bool {
 	if a == c.agent || c.v == nil || c.v.depth == 0 {
 		return c.at(a) >= time
 	}
-	if c.v.surely(a, time, mostInRow) {
+	if c.v.shows(a, time, maxChainLimit) {
 		return true
 	}
 	d := c.v.pool
@@ -156,16 +160,16 @@ func (c *clock) reaches(a history.Agent, time uint32) bool {
 	return c.at(a) >= time
 }
 
-// shorten performs the deferred joins of two clocks, if they are too many in a row. It reports
-// whether they are performed.
+// shorten performs the deferred joins of two clocks whose chains are too long, if that costs
+// little. Otherwise it doubles the limit and returns false.
 func (d *Detector) shorten(c, from *clock) bool {
 	within := mostVisits * len(d.agents)
-	if d.inRow >= mostInRow {
+	if d.chainLimit >= maxChainLimit {
 		within = math.MaxInt
 	}
 	for _, v := range []*vec{from.v, c.v} {
 		if v != nil && v.depth > 0 && !v.performWithin(within) {
-			d.inRow *= 2
+			d.chainLimit *= 2
 			return false
 		}
 	}
@@ -175,7 +179,8 @@ func (d *Detector) shorten(c, from *clock) bool {
 // perform performs the deferred joins of a vector.
 func (v *vec) perform() { v.performWithin(math.MaxInt) }
 
-// performWithin is perform if that needs no more visits. It reports whether they were enough.
+// performWithin is perform with a limit on visits. It returns false, and leaves the vector as it
+// is, if the limit is too low.
 func (v *vec) performWithin(visits int) bool {
 	d := v.pool
 	t := d.memory()
@@ -196,7 +201,7 @@ func (v *vec) performWithin(visits int) bool {
 			d.visits++
 			if visits--; visits < 0 {
 				d.toVisit = queue
-				d.keepMemory(t)
+				d.returnMemory(t)
 				return false
 			}
 			if x.depth == 0 {
@@ -222,7 +227,7 @@ func (v *vec) performWithin(visits int) bool {
 	return true
 }
 
-// memory returns memory for times.
+// memory returns an empty slice for times, from the pool if possible.
 func (d *clockPool) memory() []uint32 {
 	n := len(d.vecs)
 	if n == 0 {
@@ -236,8 +241,8 @@ func (d *clockPool) memory() []uint32 {
 	return t
 }
 
-// keepMemory takes memory for times back.
-func (d *clockPool) keepMemory(t []uint32) {
+// returnMemory returns a slice for times to the pool.
+func (d *clockPool) returnMemory(t []uint32) {
 	if cap(t) > 0 {
 		d.vecs = append(d.vecs, &vec{t: t})
 	}

@@ -20,7 +20,7 @@ func TestDeferredJoins(tt *testing.T) {
 	rapid.Check(tt, func(t *rapid.T) {
 		d := New(Options{})
 		d.agent(agents - 1)
-		d.deferAll, d.inRow = true, rapid.SampledFrom([]int16{1, 2, 4, mostInRow}).Draw(t, "in a row")
+		d.deferAll, d.chainLimit = true, rapid.SampledFrom([]int16{1, 2, 4, maxChainLimit}).Draw(t, "in a row")
 		var want [agents][agents]uint32
 		var given []known
 		compare := func(c *clock, times *[agents]uint32) {
@@ -113,7 +113,7 @@ func TestDeferredRing(t *testing.T) {
 			}
 		}
 	}
-	if d.eager || d.deferrals < agents*steps || d.visits > 2*d.deferrals || d.liveVecs > agents*fewInRow {
+	if d.eager || d.deferrals < agents*steps || d.visits > 2*d.deferrals || d.liveVecs > agents*firstChainLimit {
 		t.Errorf("at once: %v; %d joins deferred, %d vectors visited, %d live", d.eager, d.deferrals, d.visits, d.liveVecs)
 	}
 	c := &d.agents[1].clk

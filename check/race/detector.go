@@ -126,7 +126,7 @@ func newDetector(o Options, f *facts) *Detector {
 		opts: o, facts: f,
 		shadow: shadow{pages: newTable[pages]()}, words: words{pages: newTable[wordPage]()},
 		spots: placeNames{index: map[placeName]placeID{}}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
-		clockPool: clockPool{deferring: deferring{inRow: fewInRow}},
+		clockPool: clockPool{deferring: deferring{chainLimit: firstChainLimit}},
 		guarding:  guarding{compared: map[[2]history.Agent]bool{}},
 	}
 	d.log = history.New(d.judge)

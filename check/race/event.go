@@ -224,7 +224,7 @@ func (e *event) plain() bool { return e.kind == history.Load || e.kind == histor
 // eventID is the number of an event, from 1 on.
 type eventID uint32
 
-// Events lie in slabs of so many.
+// Events lie in slabs of slabSize events.
 const (
 	slabBits = 8
 	slabSize = 1 << slabBits
@@ -492,7 +492,7 @@ func (d *Detector) knowsItself(c *clock, e *event) bool {
 
 // surelyDone reports whether the clock shows at once that the agent of an event has completed it.
 func (d *Detector) surelyDone(c *clock, e *event) bool {
-	return e.done != 0 && (e.agent == c.agent && c.time >= e.done || c.v.surely(e.agent, e.done, mostBases))
+	return e.done != 0 && (e.agent == c.agent && c.time >= e.done || c.v.shows(e.agent, e.done, mostBases))
 }
 
 // carrierOf returns the carrier of an event, or nil.

@@ -58,7 +58,7 @@ func (d *Detector) InOrder() bool {
 
 // DeferAll defers joins of few agents too. It performs some of them when that many vectors are in a
 // row.
-func (d *Detector) DeferAll(inRow int) { d.deferAll, d.inRow = true, int16(inRow) }
+func (d *Detector) DeferAll(chainLimit int) { d.deferAll, d.chainLimit = true, int16(chainLimit) }
 
 // Deferrals returns the number of joins that were deferred.
 func (d *Detector) Deferrals() int { d.log.Flush(); return d.deferrals }

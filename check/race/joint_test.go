@@ -425,9 +425,9 @@ func TestDeferredVerdicts(tt *testing.T) {
 			}
 		}), 1, 60).Draw(t, "steps")
 		order := rapid.SampledFrom(orders).Draw(t, "order")
-		inRow, joint := rapid.IntRange(1, 8).Draw(t, "in a row"), rapid.Bool().Draw(t, "joint")
+		chainLimit, joint := rapid.IntRange(1, 8).Draw(t, "in a row"), rapid.Bool().Draw(t, "joint")
 		change := func(d *race.Detector) {
-			if d.DeferAll(inRow); joint {
+			if d.DeferAll(chainLimit); joint {
 				d.JointAll()
 			}
 		}

@@ -40,7 +40,7 @@ type linkPool struct {
 	coverSlab []cover // the rest of a slab, for links without covers
 }
 
-// Links lie in slabs of so many.
+// Links lie in slabs of linkSlab links.
 const (
 	linkBits = 6
 	linkSlab = 1 << linkBits

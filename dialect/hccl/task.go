@@ -116,7 +116,7 @@ func (t *task) sharesSources() bool {
 	return shares
 }
 
-// overlapping finds two ranks whose blocks have elements in common, of any of so many turns.
+// overlapping finds two ranks whose blocks have elements in common, in any of the turns.
 func overlapping(blocks []mem.Chunk, turns int) (a, b int, ok bool) {
 	order := make([]int, 0, len(blocks))
 	for rank := range blocks {

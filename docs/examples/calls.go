@@ -51,8 +51,8 @@ func sumOfNeighbours(c *tl.Context, a tl.Args) {
 	c.Send(tl.West, own)
 	sum := own
 	for range 2 {
-		got, _ := c.RecvAny(own.Shape(), own.DType()) // whichever came; also: from where
-		sum = c.Add(sum, got)                         // an order-independent use
+		got, _ := c.RecvAny(own.Shape(), own.DType()) // the first message, and its direction
+		sum = c.Add(sum, got)                         // the order does not matter
 	}
 	c.Store(mine, sum)
 }

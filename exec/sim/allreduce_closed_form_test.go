@@ -11,7 +11,7 @@ import (
 )
 
 // alike returns a machine on which all pairs of ranks are alike, and do not meet: packages of one
-// PE, each joined to each.
+// PE, fully connected.
 func alike(ranks int) []string {
 	return []string{
 		fmt.Sprintf("system.sips.count=%d", ranks), "system.sips.topology=full", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1",

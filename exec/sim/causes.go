@@ -104,14 +104,15 @@ func (r *rank) performs(in *tl.Instr) {
 	r.why.own.Site = r.run.site(r, k, in.Call())
 }
 
-// spent notes the reason for which the rank's clock has moved.
-func (r *rank) spent(why cause.Reason, k cause.Kind) {
+// attribute notes why the rank's clock has moved, and in which kind of unit.
+func (r *rank) attribute(why cause.Reason, k cause.Kind) {
 	if r.why != nil {
-		r.spend(why, cause.At(k, int(r.seat)))
+		r.attributeTo(why, cause.At(k, int(r.seat)))
 	}
 }
 
-func (r *rank) spend(why cause.Reason, at cause.Resource) {
+// attributeTo is attribute for a resource.
+func (r *rank) attributeTo(why cause.Reason, at cause.Resource) {
 	b := r.why
 	b.at = r.run.causes.AddAt(r.Clock, b.at, b.own, why, at)
 }
@@ -166,7 +167,7 @@ func (r *rank) goesOn(w waiting) {
 	}
 	r.waited(why, at, until)
 	if w == forToken || w == forAny || w == forCredit || w == forStream || w == forWord || w == forChange {
-		r.spent(cause.Wake, cause.IPCQ)
+		r.attribute(cause.Wake, cause.IPCQ)
 	}
 }
 
@@ -249,7 +250,7 @@ func (r *rank) ended() {
 		return
 	}
 	r.waited(cause.Unknown, 0, r.why.last, r.why.home)
-	r.spent(cause.Unknown, cause.None)
+	r.attribute(cause.Unknown, cause.None)
 	r.run.later(&r.run.last, r.why.at)
 }
 
@@ -292,7 +293,7 @@ func (r *rank) homes(peer int32) {
 func (r *rank) waitedFor(k cause.Kind, number int, until cause.Point) {
 	if r.why != nil {
 		r.waited(cause.Unknown, cause.At(k, number), until)
-		r.spent(cause.Unknown, cause.None)
+		r.attribute(cause.Unknown, cause.None)
 	}
 }
 
@@ -300,7 +301,7 @@ func (r *rank) waitedFor(k cause.Kind, number int, until cause.Point) {
 func (r *rank) waitedForOwn() {
 	if b := r.why; b != nil {
 		r.waited(cause.Unknown, 0, b.home, b.stored, b.computed)
-		r.spent(cause.Unknown, cause.None)
+		r.attribute(cause.Unknown, cause.None)
 	}
 }
 

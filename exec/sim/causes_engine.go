@@ -87,7 +87,7 @@ func (c *commEngine) issuedFor(r *rank) {
 		return
 	}
 	r.waited(cause.Queueing, cause.At(cause.Engine, int(r.seat)), c.issued)
-	r.spent(cause.Issue, cause.Engine)
+	r.attribute(cause.Issue, cause.Engine)
 	c.issued = r.why.at
 }
 

@@ -57,7 +57,7 @@ func (r *rank) composite(in *tl.Instr) {
 		r.operand(b)
 	}
 	r.sync()
-	for r.flying > 0 {
+	for r.inFlight > 0 {
 		r.park(forDrain)
 	}
 	g := &e.spec.GEMM

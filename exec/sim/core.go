@@ -108,11 +108,11 @@ func (r *rank) issueWatched(in *tl.Instr) {
 		r.task.queue.engine.issue(r)
 	} else {
 		r.Spend(x.e.spec.Issue)
-		r.spent(cause.Issue, cause.CPU)
+		r.attribute(cause.Issue, cause.CPU)
 	}
 	if x.e.opts.Seed != 0 {
 		r.Spend(r.pause())
-		r.spent(cause.Delay, cause.CPU)
+		r.attribute(cause.Delay, cause.CPU)
 	}
 	if x.ring.OnRecv {
 		r.countHazards(in)

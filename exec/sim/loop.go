@@ -51,7 +51,7 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	for i := range r.rx {
 		r.letGo(i)
 	}
-	for r.flying > 0 || r.pipes > 0 || r.unsent() > 0 && !r.run.still {
+	for r.inFlight > 0 || r.pipes > 0 || r.unsent() > 0 && !r.run.still {
 		r.park(forDrain)
 	}
 	for r.flights > 0 {

@@ -135,7 +135,7 @@ func (r *rank) progress(user uint32, now unit.Time) {
 	case forPipes:
 		over = r.pipes == 0
 	case forDrain:
-		over = r.flying == 0
+		over = r.inFlight == 0
 	}
 	if over {
 		r.AdvanceTo(now)

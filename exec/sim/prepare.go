@@ -44,7 +44,7 @@ func (x *run) prepareRank(g *launch.Group, gi, i int, base int32) error {
 	w, b := &g.Wiring[i], g.Block(i)
 	pe := g.PEs[b.Rank]
 	*r = rank{run: x, id: id, index: int32(b.Rank), block: int32(i), pe: pe, seat: pe, source: uint32(pe),
-		group: int32(gi), base: base, ringUse: ringUse{any: -1}}
+		group: int32(gi), base: base, ringUse: ringUse{lastAny: -1}}
 	if err := x.e.checkRank(x.launch, g, i); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (x *run) makeRings() {
 	}
 }
 
-// sizingOf returns the Sizing of rings of so many slots.
+// sizingOf returns the Sizing of rings with a number of slots.
 func (x *run) sizingOf(slots int) *ipcq.Sizing {
 	z := x.sizing[slots]
 	if z == nil {

@@ -56,7 +56,8 @@ func (r *rank) latePut(t *transfer, f *effect) unit.Time {
 	return late
 }
 
-// putWire returns the bytes that a put of so many takes on the links. Lines of packets have flags.
+// putWire returns the bytes that a put takes on the links, given the bytes of its data. Lines of
+// packets have flags.
 func (x *run) putWire(bytes int64, lines tl.PacketLine) int64 {
 	p := &x.ring.Protocol
 	if lines != tl.NoLine {

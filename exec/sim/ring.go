@@ -15,14 +15,14 @@ import (
 	"kernbench/unit"
 )
 
-// ringUse holds what a rank keeps about its rings in all.
+// ringUse is the state of a rank that its rings share.
 type ringUse struct {
-	any   int // port that the last undirected receive took from
-	inUse int // rings that it has sent into
+	lastAny int // port that the last undirected receive took from
+	inUse   int // rings that it has sent into
 }
 
-// send puts a payload into a ring: its first token when a slot is free, the rest as slots become
-// free, while the kernel continues.
+// send puts a payload into a ring. The kernel waits for a slot for the first token and then
+// continues. The other tokens follow as slots become free.
 func (r *rank) send(in *tl.Instr) {
 	x, port := r.run, in.Port
 	from := r.Clock
@@ -61,7 +61,7 @@ func (r *rank) send(in *tl.Instr) {
 		}
 	}
 	r.Spend(x.e.spec.Send)
-	r.spent(cause.Issue, cause.IPCQ)
+	r.attribute(cause.Issue, cause.IPCQ)
 	if q.Sent == 0 {
 		r.inUse++
 	}
@@ -79,7 +79,7 @@ func (r *rank) send(in *tl.Instr) {
 	if r.why != nil {
 		q.why.payload = r.why.at
 	}
-	r.token(port, r.Clock)
+	r.sendToken(port, r.Clock)
 	r.pump(port, r.Clock)
 	if x.e.opts.Trace != nil {
 		r.emit(trace.Event{
@@ -89,8 +89,8 @@ func (r *rank) send(in *tl.Instr) {
 	}
 }
 
-// token sends the next part of the stream of a ring, which has a slot for it.
-func (r *rank) token(port int, at unit.Time) {
+// sendToken sends the next part of the stream of a ring. A slot must be free.
+func (r *rank) sendToken(port int, at unit.Time) {
 	x, q := r.run, r.tx[port]
 	s := &q.payload
 	part := s.token.PartOf(int(s.Next), int(s.per))
@@ -119,31 +119,31 @@ func (r *rank) pump(port int, at unit.Time) {
 	q := r.tx[port]
 	for q.payload.Open() && !q.Full(q.sizing) {
 		r.engines.DMA.Enter(dma.Collective)
-		r.token(port, max(at, q.payload.NotBefore))
+		r.sendToken(port, max(at, q.payload.NotBefore))
 	}
 }
 
-// credited: the peer has given a slot back.
+// credited handles a credit: the receiver has given a slot of the ring back.
 func (x *run) credited(r *rank, port int) {
 	now := x.e.q.Now()
 	q := r.tx[port]
 	q.Return(q.slots, q.sizing, now)
-	was, came := q.payload.Open(), x.heard
+	wasOpen, credit := q.payload.Open(), x.heard
 	if x.causes != nil && q.payload.NotBefore > now {
 		x.hear(q.why.payload)
 	}
 	r.pump(port, now)
-	x.hear(came)
+	x.hear(credit)
 	if int(r.target) != port {
 		return
 	}
-	if r.wait == forCredit || r.wait == forStream && was && !q.payload.Open() {
+	if r.wait == forCredit || r.wait == forStream && wasOpen && !q.payload.Open() {
 		r.Clock = ipcq.Wake(x.ring, r.since, max(now, r.since))
 		x.resume(r)
 	}
 }
 
-// arrive: a token of rank s has come to its receiver.
+// arrive handles a token of rank s that has reached its receiver.
 func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	q := s.tx[t.port]
 	r := &x.ranks[q.to]
@@ -187,7 +187,7 @@ func (r *rank) recv(in *tl.Instr) {
 	q := r.rx[port]
 	got := q.tokens[q.sizing.Slot(q.Taken)]
 	r.Spend(x.e.spec.Recv)
-	r.spent(cause.Issue, cause.IPCQ)
+	r.attribute(cause.Issue, cause.IPCQ)
 	stalled := r.Clock - x.e.spec.Recv - from
 	in.GotPort, in.GotShape, in.GotType, in.GotN = port, got.Shape, got.Type, int(got.Total)
 	seq := q.Taken
@@ -220,8 +220,8 @@ func (r *rank) pick() int {
 	for {
 		r.sync()
 		for k := 1; k <= len(r.rx); k++ {
-			if p := (r.any + k) % len(r.rx); p >= 0 && r.rx[p].Waiting() > 0 {
-				r.any = p
+			if p := (r.lastAny + k) % len(r.rx); p >= 0 && r.rx[p].Waiting() > 0 {
+				r.lastAny = p
 				return p
 			}
 		}
@@ -239,7 +239,7 @@ func (r *rank) takeToken(q *ring) (ipcq.Token, int32) {
 	return q.tokens[slot], int32(slot)
 }
 
-// number is that of the ring in the trace.
+// number returns the number of the ring in the trace.
 func (q *ring) number() uint32 { return trace.RingNumber(int(q.from), q.out) }
 
 // dirOf returns the sender's direction of a ring.
@@ -261,9 +261,9 @@ func (r *rank) lendSlot(in *tl.Instr, port int) {
 	}
 	if r.run.ring.OnRecv {
 		r.letGo(port)
-		r.Spend(q.credit) // the older rule: recv waits for the credit's emission
+		r.Spend(q.credit) // with OnRecv, recv waits until the credit has been sent
 		if r.why != nil {
-			r.spend(cause.Credit, q.why.ring)
+			r.attributeTo(cause.Credit, q.why.ring)
 		}
 	}
 }
@@ -277,7 +277,7 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 		tok, slot := r.takeToken(q)
 		if x.ring.Space == mem.TCM {
 			r.Spend(x.e.spec.TCM.Time(tok.Bytes()))
-			r.spent(cause.Memory, cause.TCM)
+			r.attribute(cause.Memory, cause.TCM)
 			q.slots[slot].Read(r.Clock)
 		} else {
 			r.fetch(in.Dst, port, slot, tok.Bytes())
@@ -344,8 +344,8 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 	r.book.Accessed(history.Store, in.Addr, in.Bytes())
 }
 
-// as returns the content of a token as elements of a type, which without strict validation may
-// differ from the sender's. It passes on the token's reference.
+// as returns the content of a token as elements of a type. Without strict validation the sender's
+// type may differ. The caller takes over the token's reference to the value.
 func (r *rank) as(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
 	log := r.run.log
 	if log == nil || tok.Type == t || tok.N == 0 {
@@ -356,7 +356,7 @@ func (r *rank) as(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
 	return v, 0
 }
 
-// letGo ends the kernel's use of the slot that a ring lent it last.
+// letGo ends the kernel's use of the slot of the latest receive from a ring.
 func (r *rank) letGo(port int) {
 	if q := r.rx[port]; q.LetGo(q.slots, q.sizing, r.Clock) {
 		if r.why != nil {

@@ -156,7 +156,7 @@ func (x *run) prepareAgent(r *rank, id, pe int32, index int) {
 	e := x.e
 	posted, drawn, flows := r.posted, r.chance.drawn, r.flows
 	*r = rank{run: x, id: id, index: int32(index), pe: pe, source: uint32(pe), posted: posted,
-		ringUse: ringUse{any: -1}, traced: traced{flows: flows}}
+		ringUse: ringUse{lastAny: -1}, traced: traced{flows: flows}}
 	r.chance.drawn = drawn
 	r.component = uint32(e.m.NumLinks()+e.m.NumPEs()) + uint32(id)
 	r.engines = &r.PE

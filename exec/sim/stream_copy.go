@@ -36,7 +36,7 @@ func (r *rank) engineCopy(op *launch.StreamOp) {
 	start := r.Clock
 	r.startsTransfer()
 	r.begin(r.Clock+e.spec.DMA.Setup, route, noc.Collective, bytes, x.xfers.Put(&t), r.nextKey(des.Arrive, seqProgram))
-	for r.flying > 0 {
+	for r.inFlight > 0 {
 		r.park(forOthers)
 	}
 	if e.opts.Trace != nil {

@@ -17,26 +17,27 @@ import (
 
 func node(m *machine.Machine, a mem.Addr) machine.NodeID { return memory.Node(m, a) }
 
-// transfer is a message of a rank on the fabric. There may be one for each pair of PEs at a time.
+// transfer is a message of a rank on the fabric. A run may have one in flight for each pair of PEs,
+// so it is kept small.
 type transfer struct {
 	kind  transferKind
 	port  uint8 // ring: of a token at its sender, of a fetched or copied slot at its receiver
 	rx    uint8 // ring of slot
-	seen  bool  // its arrival has been seen, or a time is set
+	seen  bool  // the receiver has seen its arrival, or the time at which it will is set
 	typ   dtype.Type
 	rank  int32
-	cell  int32 // that it fills
+	cell  int32 // tensor of the kernel that it fills, or tl.None
 	gen   uint32
 	slot  int32 // ring slot that it reads, or -1
-	turn  int32 // collective that it is part of, or 0
+	turn  int32 // number of the collective that it is part of; 0: none
 	value tl.Value
 	off   int32 // first element within the value
 	n     int32
 	total int32
 	token uint32    // in run.tokens; 0: it carries none
 	seq   uint32    // of the token in its ring
-	side  uint32    // of one-sided communication: number of the effect. Of a store: 1 + that of the peer
-	rows  int32     // of a load or store: stretches of memory, pitch apart; 0: one
+	side  uint32    // one-sided call: number of its effect; store: 1 + number of the peer
+	rows  int32     // of a load or store: ranges of memory, at a distance of pitch; 0: one range
 	route noc.Route // of the data that a request asks for
 	line  uint32    // in run.lines
 	addr  mem.Addr
@@ -46,7 +47,7 @@ type transfer struct {
 	pipe  *pipeline
 }
 
-// becomes changes the kind of a transfer that goes on: from a request to its data, or to a reply.
+// becomes changes the kind of a transfer: a request becomes its data, or a reply.
 func (t *transfer) becomes(k transferKind) { t.kind = k }
 
 type transferKind uint8
@@ -77,21 +78,21 @@ const (
 	aRequestPut
 	aRequestGet
 
-	// Of a load or store of all copies of a window: to the switch and from there. The kind of what
-	// goes down to a member comes after that of what goes down to a switch.
-	aGroupAsk     // the request of a load to a switch, up
-	aGroupSpread  // and down
-	aGroupRequest // and to a member
-	aGroupRead    // a member's data to a switch, or what one below has combined
-	aGroupResult  // the result to a switch
-	aGroupSum     // and to the PE
-	aGroupWrite   // the data of a store to a switch, up
-	aGroupForward // and down
-	aGroupCopy    // and to a member
-	aGroupBoth    // a load and a store: none of its messages
+	// Loads and stores of all copies of a window: messages up to a switch, and down from there. For
+	// a message down, the kind to a member is one more than the kind to a switch.
+	aGroupAsk     // request of a load, up to a switch
+	aGroupSpread  // request, down to a switch
+	aGroupRequest // request, down to a member
+	aGroupRead    // data of a member, or combined data of a switch below, up to a switch
+	aGroupResult  // result of a load, down to a switch
+	aGroupSum     // result of a load, down to the PE
+	aGroupWrite   // data of a store, up to a switch
+	aGroupForward // data of a store, down to a switch
+	aGroupCopy    // data of a store, down to a member
+	aGroupBoth    // an operation that loads and stores; no message has this kind
 )
 
-// begin gives a transfer to the fabric at a future time.
+// begin starts a transfer on the fabric. The time may lie in the future.
 func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i uint32, key des.Key) {
 	x := r.run
 	t := x.xfers.At(i)
@@ -108,27 +109,28 @@ func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i 
 	}, key)
 }
 
-// outstanding holds what a rank has begun and is not complete.
+// outstanding is the work of a rank that is not complete.
 type outstanding struct {
-	flying int32    // transfers of its own
-	pipes  int32    // composites
-	under  []access // of memory
+	inFlight int32    // transfers of its own
+	pipes    int32    // composites
+	under    []access // of memory
 }
 
 // startsTransfer counts a transfer that the rank has started.
-func (r *rank) startsTransfer() { r.flying++ }
+func (r *rank) startsTransfer() { r.inFlight++ }
 
 // endsTransfer notes that one of them is complete.
 func (r *rank) endsTransfer(at unit.Time) {
-	r.flying--
+	r.inFlight--
 	r.Completed(at)
 	r.lasts()
 }
 
-// sink is the executor as the fabric sees it.
+// sink is the Executor as a noc.Sink: the fabric notifies it of transfers.
 type sink Executor
 
-// Departed: a source has been read; its DMA queue has room, and its ring slot may go.
+// Departed handles a source that has been read. Its place in the DMA queue is free, and its ring
+// slot may be given back.
 func (s *sink) Departed(user uint32, end unit.Time) {
 	if s.replaying != nil {
 		s.replaying.Departed(user, end)
@@ -150,7 +152,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 	case aToken:
 		r.leave(dma.Collective, end)
 		r.endsTransfer(end)
-		if r.flying == 0 && r.wait == forDrain {
+		if r.inFlight == 0 && r.wait == forDrain {
 			r.wake(end)
 		}
 	case aPut, aGet:
@@ -181,34 +183,35 @@ func (r *rank) leave(q dma.Queue, end unit.Time) {
 	switch {
 	case r.blocks != nil:
 		for k := range r.blocks {
-			r.blocks[k].room(q, end)
+			r.blocks[k].wakeForDMA(q, end)
 		}
 		return
 	case r.parent == nil:
-		r.room(q, end)
+		r.wakeForDMA(q, end)
 		return
 	case r.task != nil:
 		for _, other := range r.task.queue.engine.queues {
-			other.place.room(q, end)
+			other.place.wakeForDMA(q, end)
 		}
 		return
 	}
 	for i := range r.run.batch.Streams { // all programs on the PE
 		if s := &r.run.ranks[i]; s.pe == r.pe {
 			for k := range s.stream.places {
-				s.stream.places[k].room(q, end)
+				s.stream.places[k].wakeForDMA(q, end)
 			}
 		}
 	}
 }
 
-func (r *rank) room(q dma.Queue, at unit.Time) {
+// wakeForDMA wakes the kernel if it waits for a place in a DMA queue.
+func (r *rank) wakeForDMA(q dma.Queue, at unit.Time) {
 	if r.wait == forDMA && r.target == int32(q) {
 		r.wake(at)
 	}
 }
 
-// Taken: the bytes of a load have been read, with the values of this time.
+// Taken handles a load whose bytes have been read. It loads the values of this time.
 func (s *sink) Taken(user uint32) {
 	x := s.run
 	t := x.xfers.At(user)
@@ -221,7 +224,7 @@ func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
 	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: t.turn, Time: now, Line: r.run.lines.text(t.line)}
 }
 
-// Delivered: a transfer has arrived whole.
+// Delivered handles a transfer whose last byte has arrived.
 func (s *sink) Delivered(user uint32, now unit.Time) {
 	if s.replaying != nil {
 		s.replaying.Delivered(user, now)
@@ -232,29 +235,29 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		x.noticeArrived(user, now)
 		return
 	}
-	place := x.xfers.At(user)
-	if x.causes != nil && !place.seen {
+	arrived := x.xfers.At(user)
+	if x.causes != nil && !arrived.seen {
 		x.hear(x.e.net.Heard())
 	}
-	if place.kind >= aGroupAsk {
+	if arrived.kind >= aGroupAsk {
 		x.deliveredMulti(user, now)
 		return
 	}
-	if place.kind >= aPut {
+	if arrived.kind >= aPut {
 		x.deliveredSided(user, now)
 		return
 	}
-	r := &x.ranks[place.rank]
-	if place.kind >= aRequest {
-		place.becomes(place.kind - aRequest + aLoad) // the requested data
-		r.begin(now, place.route, noc.Compute, r.onWire(place), user, r.nextKey(des.Arrive, seqReply))
+	r := &x.ranks[arrived.rank]
+	if arrived.kind >= aRequest {
+		arrived.becomes(arrived.kind - aRequest + aLoad) // the requested data
+		r.begin(now, arrived.route, noc.Compute, r.onWire(arrived), user, r.nextKey(des.Arrive, seqReply))
 		return
 	}
-	if place.kind == aToken && x.unseen(r, user, &place.seen, now, r.lateToken(place)) {
+	if arrived.kind == aToken && x.unseen(r, user, &arrived.seen, now, r.lateToken(arrived)) {
 		return
 	}
-	t := *place
-	place.pipe = nil
+	t := *arrived
+	arrived.pipe = nil
 	x.xfers.Drop(user)
 	switch t.kind {
 	case aToken:
@@ -306,7 +309,7 @@ func (x *run) written(r *rank, t *transfer, now unit.Time) {
 	}
 }
 
-// eachRow calls f with the elements of each stretch of memory of a load or store.
+// eachRow calls f with the elements of each range of memory of a load or store.
 func (t *transfer) eachRow(f func(off, n int32, a mem.Addr)) {
 	if t.rows == 0 {
 		f(t.off, t.n, t.addr)
@@ -324,8 +327,8 @@ func (x *run) release(v tl.Value) {
 	}
 }
 
-// filled notes that a piece of a cell has arrived. The last one resumes the kernel that waits for
-// it.
+// filled notes that a piece of a cell has arrived. The last piece resumes the kernel if it waits
+// for the cell.
 func (r *rank) filled(t *transfer, now unit.Time) {
 	if t.cell == tl.None {
 		return

@@ -54,7 +54,7 @@ func (r *rank) waitWord(in *tl.Instr) {
 		w.at = w.Failing(0)
 		if w.at < 0 && settled {
 			r.Spend(r.readCost(in.Side))
-			r.spent(cause.Memory, cause.Word)
+			r.attribute(cause.Memory, cause.Word)
 			break
 		}
 		if w.at < 0 {
@@ -226,7 +226,7 @@ func (r *rank) poll(in *tl.Instr) {
 		r.rest()
 	}
 	r.Spend(r.readCost(s))
-	r.spent(cause.Memory, cause.Word)
+	r.attribute(cause.Memory, cause.Word)
 	r.book.Looked(in, r.watch.at)
 	r.signalSpan(from, false)
 }

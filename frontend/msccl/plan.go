@@ -27,7 +27,7 @@ func depth(p plan.Protocol) int {
 	return 8
 }
 
-// cellBytes returns the bytes of a chunk in a call of so many bytes.
+// cellBytes returns the bytes of a chunk, given the bytes of the call.
 func (a *algo) cellBytes(bytes int64) int64 {
 	return max((bytes+int64(a.chunks)-1)/int64(a.chunks), 1)
 }

@@ -110,7 +110,7 @@ func (d *reader) op(b *Block, g *GPU, v *value, path string, inner bool) Op {
 		if guess != "" {
 			guess = fmt.Sprintf(" (did you mean %q?)", guess)
 		}
-		o.fail(name.at, o.at("name"), "%q is no operation of the executor%s", op.Name, guess)
+		o.fail(name.at, o.at("name"), "%q is not an operation of the executor%s", op.Name, guess)
 	case inner && op.Name == "pipeline":
 		o.fail(name.at, o.at("name"), "a pipeline within a pipeline, which the executor does not carry out")
 	}

@@ -148,7 +148,7 @@ func (p *parser) number() (string, error) {
 	}
 	text := string(p.data[start:p.pos])
 	if len(text) > 64 || !json.Valid([]byte(text)) {
-		return "", p.fail(start, "%.20q is no number", text)
+		return "", p.fail(start, "%.20q is not a number", text)
 	}
 	return text, nil
 }
@@ -163,7 +163,7 @@ func (p *parser) text() (string, error) {
 			p.pos++
 			var s string
 			if err := json.Unmarshal(p.data[start:p.pos], &s); err != nil || !utf8.Valid(p.data[start:p.pos]) {
-				return "", p.fail(start, "this is no valid string")
+				return "", p.fail(start, "this is not a valid string")
 			}
 			return s, nil
 		}

@@ -42,7 +42,7 @@ func ParseFormula(text string) (*Formula, error) {
 	return f, nil
 }
 
-// For returns the relation for a number of ranks, whose larger buffer has so many chunks.
+// For returns the relation for a number of ranks, given the chunks of their larger buffer.
 func (f *Formula) For(world, chunks int) *Relation {
 	return &Relation{Root: None, Want: func(dst []Contribution, _, rank, cell int) ([]Contribution, bool) {
 		v := [4]int{rank, cell, world, chunks}

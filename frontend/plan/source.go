@@ -25,8 +25,8 @@ type Program struct {
 	// Plan makes the plan of a call. Findings are ILL-FORMED; without a plan they have the reason.
 	Plan func(Call) (*Plan, []Finding) `json:"-"`
 	// WhyNot lists what keeps a runtime from taking this program for a call; none: it would. Loaded
-	// reports whether the runtime at least loads it for so many ranks. The runtimes of a format are
-	// those of its dialect. Nil: no runtime chooses.
+	// reports whether the runtime at least loads it for this number of ranks. The runtimes of a
+	// format are those of its dialect. Nil: no runtime chooses.
 	WhyNot func(runtime string, q Query) (why []string, loaded bool) `json:"-"`
 
 	// Sizes are those at which a plan with a protocol changes its messages, ascending. From each

@@ -1,6 +1,6 @@
 // Package ipcq is the control plane of the rings through which PEs exchange messages. Each
 // direction has n_slots slots at the receiver, and four pointers that mark the free ones. It
-// decides which side may proceed. It does not move bytes and knows no time.
+// decides which side may proceed. It does not move bytes and has no clock: callers pass times.
 //
 // It may import tl (for the values of a token), dtype and unit. Start at Ring.
 package ipcq
@@ -24,16 +24,16 @@ type Token struct {
 	Shape tl.Shape // of the payload
 }
 
-// PartOf is token i of a payload of n elements split into slots of per elements each.
+// PartOf returns token i of the payload of t. Each slot has space for per elements.
 func (t Token) PartOf(i, per int) Token {
 	t.Part, t.Off = int32(i), t.Off+int32(i*per)
 	t.N = min(int32(per), t.Total-int32(i*per))
 	return t
 }
 
-// Wake returns the time at which a PE continues that began to wait at time since, if the awaited
-// event comes at time at. It is since if the event was earlier, else the next poll of the pointer,
-// or the end of the interrupt.
+// Wake returns the time at which a waiting PE continues. The PE began to wait at `since`, and the
+// event comes at `at`. If the event was earlier, Wake returns `since`. Otherwise it returns the
+// time of the next poll of the pointer, or of the end of the interrupt.
 func Wake(ring *tl.Ring, since, at unit.Time) unit.Time {
 	if at <= since {
 		return since

@@ -17,7 +17,7 @@ type Ring struct {
 	Visible  uint32 // tokens that the receiver can see: peer_head_cache
 	Taken    uint32 // tokens that the receiving kernel has taken
 	Returned uint32 // slots given back, in order: my_tail
-	Tag      uint32 // the executor's own
+	Tag      uint32 // for the executor, which alone reads and writes it
 }
 
 // Slot is one slot of a ring, at the receiver.
@@ -38,13 +38,13 @@ const (
 	arrived           // holds a token that is not visible yet: one before it has not arrived
 	full              // holds a token that is visible
 	lent              // the kernel holds the token
-	ended             // the kernel has let go
+	ended             // the kernel no longer uses the token
 )
 
 // Stream is a payload of several tokens in flight into a ring. The next payload waits until all
 // of its tokens have been accepted.
 type Stream struct {
-	Next, Parts int32     // token to go, of so many
+	Next, Parts int32     // number of the next token to send, and number of tokens
 	NotBefore   unit.Time // when the payload was sent
 }
 
@@ -162,9 +162,9 @@ func (s *Slot) Release(at unit.Time) {
 	s.Read(at)
 }
 
-// Credit gives the oldest slot back, once its lifetime has ended and all reads of it have. It
-// returns when the credit leaves: at the end of the last use, and not before the credits ahead
-// of it. ok is false if the oldest slot is still in use.
+// Credit gives the oldest slot back if its lifetime and all reads of it have ended. It returns the
+// time at which the credit leaves: at the end of the last use, and not before the previous credit.
+// ok is false if the oldest slot is still in use.
 func (r *Ring) Credit(slots []Slot, z *Sizing) (at unit.Time, ok bool) {
 	if r.Returned == r.Taken {
 		return 0, false

@@ -195,8 +195,8 @@ func (c *causes) next(li, mi uint32) {
 	*place(&c.tail, mi) = c.busy[li]
 }
 
-// stood makes the earlier message the cause of a message that queued after it.
-func (c *causes) stood(n *Fabric, li, mi uint32, end unit.Time) {
+// queued makes the earlier message the cause of a message that queued after it.
+func (c *causes) queued(n *Fabric, li, mi uint32, end unit.Time) {
 	m, own := &n.msgs[mi], c.head[mi].at
 	if end <= m.arrived {
 		return

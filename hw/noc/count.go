@@ -63,7 +63,7 @@ func (n *Fabric) Counts() []Count {
 	return all
 }
 
-// waits counts a message that comes to wait at a link, where so many wait now.
+// waits counts a message that begins to wait at a link, given the number of messages that wait.
 func (n *counts) waits(li uint32, waiting int) {
 	u := place(&n.of, li)
 	u.Longest = max(u.Longest, waiting)

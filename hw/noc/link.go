@@ -10,21 +10,21 @@ import (
 	"kernbench/unit"
 )
 
-// inTransit are the messages, and what is known of those that are in flight.
+// inTransit holds the messages in flight, and their state.
 type inTransit struct {
 	msgs   []message
 	free   uint32             // list of unused messages, by next; 0: none
-	stuck  []uint32           // inputs whose first message does not fit: see pick
+	stuck  []uint32           // scratch of pick: inputs whose first message does not fit
 	lines  map[line]chain     // the messages behind a transfer of several messages
 	latest map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 }
 
-// last reports whether m is at the last link of its route: what follows takes everything.
+// last reports whether m is at the last link of its route. What follows always has space.
 func (n *Fabric) last(m *message) bool {
 	return n.routes.Last(m.route)
 }
 
-// passed counts a link that is behind m.
+// passed counts a link that m has passed. Values above 2 make no difference.
 func (m *message) passed() { m.hop = min(m.hop+1, 2) }
 
 // hopOf returns the hop that a message wants next.
@@ -42,7 +42,7 @@ func (n *Fabric) arrive(li, mi uint32) {
 		m = &n.msgs[mi]
 	}
 	l := &n.links[li]
-	if m.hop == 0 && !m.inLine && (n.queues[l.queue].lines > 0 || m.left > 0) && n.standInLine(li, mi) {
+	if m.hop == 0 && !m.headsLine && (n.queues[l.queue].lines > 0 || m.left > 0) && n.joinLine(li, mi) {
 		return
 	}
 	m.into = n.into(li, m.vc)
@@ -81,7 +81,7 @@ func (n *Fabric) schedule(li uint32) {
 				b := n.buffer(m.into)
 				t = b.SpaceAt(&n.releases, n.spaceIn(b), m.bytes, now)
 			}
-			block(n.buffer(m.into), t > now) // an earlier release may come to be known
+			block(n.buffer(m.into), t > now) // a release at an earlier time may still follow
 			at = min(at, t)
 		}
 	}
@@ -109,15 +109,15 @@ func (n *Fabric) waitedFor(l *link) iter.Seq[*vc] {
 	}
 }
 
-// key orders what link li causes; components of the owner come after all links.
+// key orders the events of link li. Events of the fabric's owner come after those of all links.
 func (n *Fabric) key(li uint32, p des.Phase) des.Key {
 	l := &n.links[li]
 	l.counter++
 	return des.MakeKey(p, l.id, 0, l.counter)
 }
 
-// retry lets a link choose among the heads of its queues. It takes the one that came first and has
-// buffer space, then round robin over its inputs.
+// retry lets a link choose among the heads of its queues. It takes the earliest message that has
+// buffer space. Between messages of the same time it takes its inputs in turn.
 func (n *Fabric) retry(li uint32) {
 	l, now := &n.links[li], n.q.Now()
 	q := &n.queues[l.queue]
@@ -146,23 +146,22 @@ func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 	for a := range n.waitedFor(l) {
 		n.stuck = n.stuck[:0]
 		before := uint32(0)
-		// Messages whose heads came at the same instant stand side by side: the first one of
-		// each input may go first.
+		// Among messages whose heads came at the same time, the first of each input may go next.
 		for mi := a.head; mi != 0; mi = n.msgs[mi].next {
 			m := &n.msgs[mi]
 			if m.arrived != n.msgs[a.head].arrived || m.arrived > first {
 				break
 			}
-			from := from(m)
-			t := n.inputOf(from) - served - 1 // distance after the one served last, modulo 2^32
+			input := from(m)
+			t := n.inputOf(input) - served - 1 // distance after the input served last, modulo 2^32
 			switch {
 			case m.arrived == first && t >= turn:
-			case slices.Contains(n.stuck, from):
+			case slices.Contains(n.stuck, input):
 			case n.last(m) || n.fits(m.into, m.bytes, now):
 				first, turn = m.arrived, t
 				msg, prev = mi, before
 			default:
-				n.stuck = append(n.stuck, from)
+				n.stuck = append(n.stuck, input)
 			}
 			before = mi
 		}
@@ -170,10 +169,10 @@ func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 	return msg, prev
 }
 
-// aSource distinguishes sources from links.
+// aSource is the bit that marks an input as a source. Inputs without it are links.
 const aSource = 1 << 31
 
-// from returns where a message came from: 1 + the link before, or its source.
+// from returns the input of a message: 1 + the previous link, or its source with aSource.
 func from(m *message) uint32 {
 	if m.hop == 0 {
 		return aSource | m.via
@@ -181,7 +180,7 @@ func from(m *message) uint32 {
 	return m.via
 }
 
-// inputOf counts where messages come from as the machine does: sources come after all links.
+// inputOf returns the number of an input in the order of the machine: links, then sources.
 func (n *Fabric) inputOf(from uint32) uint32 {
 	switch {
 	case from >= aSource:
@@ -247,15 +246,15 @@ func (n *Fabric) start(li, mi uint32) {
 	}
 	next := h.Number()
 	if m.arrived == now {
-		n.arrive(next, mi) // at once: ports and the links of a tile have no wires
+		n.arrive(next, mi) // at once: ports and the links of a tile have no latency
 		return
 	}
 	n.q.Post(des.Event{Time: m.arrived, Key: n.key(li, des.Arrive), Target: Target(kindArrive, next), Arg: mi})
 }
 
-// comesTo returns the time at which a message is ready at link li, its last, given the arrival of
-// its head. The port of a memory takes bytes at its own rate, however slowly they arrive, and
-// serves others until the message is complete.
+// comesTo returns the time at which a message is ready for link li, the last of its route, given
+// the arrival of its head. The port of a memory always takes bytes at its own rate. If they arrive
+// more slowly, the message starts later, and the port serves others meanwhile.
 func (n *Fabric) comesTo(li uint32, m *message, head unit.Time) unit.Time {
 	k := n.kind(&n.links[li])
 	if !k.spec.Port {
@@ -264,12 +263,12 @@ func (n *Fabric) comesTo(li uint32, m *message, head unit.Time) unit.Time {
 	return max(head, m.tail-k.serial.Time(int64(m.bytes)))
 }
 
-// leaveSource notifies the sink of the last part, or sends the next part: a long transfer takes
-// turns at the source with others.
+// leaveSource notifies the sink if m is the last part of its transfer, or sends the next part. So
+// a long transfer takes turns with others at its first link.
 func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	if m.left == 0 {
-		if m.inLine {
-			n.nextInLine(li, m, end)
+		if m.headsLine {
+			n.advanceLine(li, m, end)
 		}
 		n.sink.Departed(m.user, end)
 		return
@@ -277,7 +276,7 @@ func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	part := min(m.left, n.most)
 	next := *m
 	next.bytes, next.left = int32(part), m.left-part
-	m.inLine = false
+	m.headsLine = false
 	i := n.newMessage()
 	n.msgs[i] = next
 	if n.reserved {
@@ -289,7 +288,7 @@ func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	n.enter(li, i, end)
 }
 
-// enter brings a message to the near end of its first link at a time to come.
+// enter schedules the arrival of a message at its first link.
 func (n *Fabric) enter(li, mi uint32, at unit.Time) {
 	m := &n.msgs[mi]
 	m.arrived, m.tail, m.hop = at, at, 0
@@ -297,9 +296,9 @@ func (n *Fabric) enter(li, mi uint32, at unit.Time) {
 	n.q.Post(des.Event{Time: at, Key: n.key(li, des.Arrive), Target: Target(kindArrive, li), Arg: mi})
 }
 
-// standInLine queues a message after a longer transfer of its source, if there is one. A transfer
-// of several messages without one before it starts a line.
-func (n *Fabric) standInLine(li, mi uint32) bool {
+// joinLine queues a message behind a transfer of several messages of the same source. It returns
+// false if there is no such transfer. Then a message that has further parts starts a line.
+func (n *Fabric) joinLine(li, mi uint32) bool {
 	m := &n.msgs[mi]
 	key := line{li, m.via, m.class()}
 	behind, ok := n.lines[key]
@@ -317,14 +316,14 @@ func (n *Fabric) standInLine(li, mi uint32) bool {
 	if m.left > 0 {
 		n.lines[key] = chain{}
 		n.queue(&n.links[li]).lines++
-		m.inLine = true
+		m.headsLine = true
 	}
 	return false
 }
 
-// nextInLine lets the next message of a line come when the last of the transfer before
-// it has left.
-func (n *Fabric) nextInLine(li uint32, m *message, end unit.Time) {
+// advanceLine is called when the last part of a transfer has left. It admits the next message of
+// the line.
+func (n *Fabric) advanceLine(li uint32, m *message, end unit.Time) {
 	key := line{li, m.via, m.class()}
 	behind := n.lines[key]
 	next := behind.head
@@ -335,9 +334,9 @@ func (n *Fabric) nextInLine(li uint32, m *message, end unit.Time) {
 	}
 	behind.head = n.msgs[next].next
 	n.lines[key] = behind
-	n.msgs[next].inLine = true
+	n.msgs[next].headsLine = true
 	if n.causes != nil {
-		n.causes.stood(n, li, next, end)
+		n.causes.queued(n, li, next, end)
 	}
 	n.enter(li, next, end)
 }

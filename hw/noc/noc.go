@@ -127,21 +127,21 @@ type chain struct{ head, tail uint32 }
 
 // message is a part of a transfer in flight. It fills a cache line.
 type message struct {
-	arrived unit.Time // of its head at the link that it wants next
-	tail    unit.Time // of its last byte there
-	left    int64     // bytes of the transfer after this part
-	bytes   int32
-	user    uint32
-	route   Route  // what is left of it, from the link that it wants next on
-	into    uint32 // buffer that it goes into next, from when it comes to the link
-	in      uint32 // buffer that it is in, from its second link on; nowhere if buffers are not counted
-	via     uint32 // who sent it; 1 + the link it came from, from its second one on
-	next    uint32
-	hop     uint8 // links behind it; 2: or more
-	vc      uint8 // its class, and the channel of the link that it wants next
-	taken   bool  // tell the sink when the source has been read
-	inLine  bool  // at the front of a line
-	ordered bool  // see Transfer
+	arrived   unit.Time // of its head at the link that it wants next
+	tail      unit.Time // of its last byte there
+	left      int64     // bytes of the transfer after this part
+	bytes     int32
+	user      uint32
+	route     Route  // what is left of it, from the link that it wants next on
+	into      uint32 // buffer that it goes into next, from when it comes to the link
+	in        uint32 // buffer that it is in, from its second link on; nowhere if buffers are not counted
+	via       uint32 // who sent it; 1 + the link it came from, from its second one on
+	next      uint32
+	hop       uint8 // links behind it; 2: or more
+	vc        uint8 // its class, and the channel of the link that it wants next
+	taken     bool  // tell the sink when the source has been read
+	headsLine bool  // at the front of a line
+	ordered   bool  // see Transfer
 }
 
 // Sizes are the largest message, a flit, and the input buffers of links that name none.

@@ -45,7 +45,7 @@ func (n *Fabric) AddRoute(from, to machine.NodeID, request bool) Route {
 	return n.add(front)
 }
 
-// add stores n.path, which has a front of so many hops.
+// add stores n.path, whose front has a number of hops.
 func (n *Fabric) add(front int) Route {
 	if n.shared != nil {
 		return n.routes.AddShared(n.shared, n.path, front)

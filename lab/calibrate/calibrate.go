@@ -33,14 +33,14 @@ type Spec struct {
 	Base run.Spec
 
 	File       string // with the table
-	Collective string // by its own name or that of nccl-tests; as the table states
+	Collective string // its name, here or in nccl-tests; "": as the table states
 
-	Algorithms    []string // that the library may have run; nil: Algorithms
-	AllAlgorithms bool     // all that can have these ranks
+	Algorithms    []string // that the library may have run; nil: those that Algorithms returns
+	AllAlgorithms bool     // all that support these ranks
 
 	HoldOut HoldOut
 	Keep    []string   // parameters that stay as they are: see CalibrateParameters
-	Largest unit.Bytes // size that is simulated; beyond, times follow from the two largest
+	Largest unit.Bytes // simulated size; times of larger sizes follow from the two largest simulated
 
 	Progress func(p run.Progress) // may be nil
 }
@@ -57,7 +57,7 @@ type Calibration struct {
 	Ranks      int          `json:"ranks"`
 	InPlace    bool         `json:"in_place"`
 
-	Topology   string     `json:"topology"` // as it was named
+	Topology   string     `json:"topology"` // as the user named it
 	Machine    string     `json:"machine"`
 	Fidelity   string     `json:"fidelity"`
 	Algorithms []string   `json:"algorithms"`
@@ -68,26 +68,26 @@ type Calibration struct {
 	Parameters []FittedParameter `json:"parameters"`
 	Rows       []Row             `json:"rows"`
 
-	Before  Errors      `json:"errors_before"` // of the machine as it was, over fitted and held-out sizes
+	Before  Errors      `json:"errors_before"` // of the unfitted machine, over fitted and held-out sizes
 	Fitted  Errors      `json:"errors_fitted"`
 	HeldOut Errors      `json:"errors_held_out"`
 	Bands   []ScoreBand `json:"error_bands"` // of all sizes, and of small, middle and large ones
 
 	Excluded Errors `json:"errors_excluded"` // of sizes that the model cannot compute: see Row.Why
-	Aside    Errors `json:"errors_aside"`    // Excluded by its former key, for one version
+	Aside    Errors `json:"errors_aside"`    // the same as Excluded; the former key, kept for one version
 
 	Findings    []string `json:"findings"` // what in the table the model does not explain
 	Notes       []string `json:"notes"`
 	Rounds      int      `json:"rounds"` // of simulations and fits
 	Simulations int      `json:"simulations"`
 
-	MadeBy run.MadeBy `json:"made_by"` // of the machine as it was before
+	MadeBy run.MadeBy `json:"made_by"` // with the unfitted machine
 
-	base conf.Source // of the topology; no data: the built-in one
-	sets []string    // that change it
+	base conf.Source // topology file; no data: the built-in one
+	sets []string    // --set arguments that change the topology
 
 	choices []choice  // of algorithm and protocol, by size
-	entries *conf.CCL // with which algorithms ran
+	entries *conf.CCL // settings of the algorithms in this fit
 }
 
 // FittedParameter is a key of topology.yaml, before and after.
@@ -122,14 +122,14 @@ type Row struct {
 	Extrapolated bool       `json:"extrapolated"` // from the largest sizes that were simulated
 	Error        float64    `json:"error"`        // simulated / measured - 1
 	Role         Role       `json:"role"`
-	Why          string     `json:"why,omitempty"` // set aside
-	Algorithm    string     `json:"algorithm"`     // the fastest
+	Why          string     `json:"why,omitempty"` // why it is excluded
+	Algorithm    string     `json:"algorithm"`     // the fastest in the simulation
 	Protocol     string     `json:"protocol"`
-	Before       unit.Time  `json:"before_ps"` // on the machine as it was
+	Before       unit.Time  `json:"before_ps"` // on the unfitted machine
 }
 
-// Errors sums up rows. Factors are relative errors of simulated times, without sign: 0.1 is a
-// tenth.
+// Errors summarizes the errors of rows. Mean and Largest are relative errors of simulated times,
+// without sign: 0.1 is 10 %.
 type Errors struct {
 	Sizes   int        `json:"sizes"`
 	Mean    float64    `json:"geometric_mean"`
@@ -149,28 +149,28 @@ func Run(ctx context.Context, s Spec) (*Calibration, error) {
 
 // calibration is a table in a fit in progress, or in a score.
 type calibration struct {
-	spec     *Spec
-	what     *collective.Collective
-	table    *fit.Table
-	call     collective.Call // without a number of elements
-	programs []libraryProgram
-	params   []modelParam // of the machine
-	starts   int          // of them the start of this collective
-	rows     []calibrationRow
-	memo     map[simulated]unit.Time // 0: it did not come to its end
-	failed   map[string]bool         // algorithms whose failure was reported
-	nccl     nccl.System             // for a score
-	topology *conf.Topology
-	result   *Calibration
+	spec       *Spec
+	what       *collective.Collective
+	table      *fit.Table
+	call       collective.Call // without a number of elements
+	programs   []libraryProgram
+	params     []modelParam // of the machine
+	startParam int          // index in params of the start of this collective
+	rows       []calibrationRow
+	memo       map[simulated]unit.Time // 0: the run did not complete
+	failed     map[string]bool         // algorithms whose failure was reported
+	nccl       nccl.System             // for a score
+	topology   *conf.Topology
+	result     *Calibration
 }
 
-// libraryProgram is one of those that the library may have run.
+// libraryProgram is an algorithm with a protocol that the library may have run.
 type libraryProgram struct {
 	algorithm, protocol string
-	apart               bool // leaves results where the call needs them
+	apart               bool // can store results apart from its inputs: see sweep.Target.LeavesApart
 }
 
-// calibrationRow is a size of the table, with the calls whose times say its own.
+// calibrationRow is a size of the table, with its call and its role in the fit.
 type calibrationRow struct {
 	fit.Point
 	role  Role
@@ -178,7 +178,7 @@ type calibrationRow struct {
 	elems int // of the call; 0: too large to simulate
 }
 
-// planTable reads the table, and finds out what is to be simulated.
+// planTable reads the table, and lists the programs and sizes to simulate.
 func planTable(ctx context.Context, s *Spec) (*calibration, error) {
 	data, err := conf.ReadFile(s.File)
 	if err != nil {
@@ -226,7 +226,7 @@ func planTable(ctx context.Context, s *Spec) (*calibration, error) {
 	return c, nil
 }
 
-// readCall takes over what the table states about each call.
+// readCall takes the type, the operation and the root of the call from the table.
 func (c *calibration) readCall() (err error) {
 	t := c.table
 	if t.Type != "" {
@@ -249,16 +249,16 @@ func (c *calibration) readCall() (err error) {
 
 // machineWanted returns the error for a table that names no machine. The machine is not guessed.
 func machineWanted(t *fit.Table) error {
-	said := t.Lookup("hardware")
-	if said == "" {
-		said = "not given"
+	hardware := t.Lookup("hardware")
+	if hardware == "" {
+		hardware = "not given"
 	}
 	var lines []string
 	for _, p := range machine.Presets() {
 		lines = append(lines, fmt.Sprintf("  %-16s %s", p.Name, p.Doc))
 	}
 	return fmt.Errorf("%s: name the machine to fit (--topology PRESET or FILE); hardware in the table: %s. Presets:\n%s",
-		t.Name, said, strings.Join(lines, "\n"))
+		t.Name, hardware, strings.Join(lines, "\n"))
 }
 
 // machine loads the machine as it is, and finds the parameters and the programs.
@@ -294,27 +294,27 @@ func (c *calibration) machine(ctx context.Context) error {
 		return err
 	}
 	c.topology = x.Machine.Topology()
-	if err := c.share(c.what.Name); err != nil {
+	if err := c.findParams(c.what.Name); err != nil {
 		return err
 	}
 	return c.library(ctx, x)
 }
 
-// share finds the parameters of the machine, for tables of some collectives.
-func (c *calibration) share(collectives ...string) (err error) {
+// findParams finds the parameters of the machine that tables of some collectives depend on.
+func (c *calibration) findParams(collectives ...string) (err error) {
 	if c.params, err = modelParams(c.topology, collectives, c.spec.Keep); err != nil {
 		return err
 	}
-	c.starts = max(0, slices.IndexFunc(c.params, func(p modelParam) bool { return p.collective == c.what.Name }))
+	c.startParam = max(0, slices.IndexFunc(c.params, func(p modelParam) bool { return p.collective == c.what.Name }))
 	return nil
 }
 
-// library finds the programs that can have these ranks.
+// library finds the programs that support these ranks.
 func (c *calibration) library(ctx context.Context, x *run.Job) error {
 	names, asked := c.spec.Algorithms, len(c.spec.Algorithms) > 0
 	switch {
 	case c.spec.AllAlgorithms && asked:
-		return fmt.Errorf("algorithms %s, and all: one of the two", strings.Join(names, ", "))
+		return fmt.Errorf("found both a list of algorithms (%s) and all: give one of the two", strings.Join(names, ", "))
 	case c.spec.AllAlgorithms:
 		names = sweep.AlgorithmsOf(c.what.Name)
 	case !asked:
@@ -345,15 +345,15 @@ func (c *calibration) library(ctx context.Context, x *run.Job) error {
 		}
 	}
 	if len(c.programs) == 0 {
-		return fmt.Errorf("no algorithm of %s can have %d ranks on this machine: %s", c.what.Name, c.call.World,
+		return fmt.Errorf("no algorithm of %s supports %d ranks on this machine: %s", c.what.Name, c.call.World,
 			strings.Join(c.result.Notes, "; "))
 	}
 	return nil
 }
 
-// has reports whether a library has an algorithm with a protocol. NCCL reduces in switches, and
-// between the nodes that they join, with Simple only (src/graph/tuning.cc). RCCL's plans for 8 GPUs
-// that read and write the memory of others come with LL and with Simple (ROCm/rccl:
+// has reports whether a library has an algorithm with a protocol. With switches that reduce, NCCL
+// has Simple only, within nodes and between them (src/graph/tuning.cc). RCCL has plans for 8 GPUs
+// that access the memory of other GPUs, with LL and Simple (ROCm/rccl:
 // tools/msccl-algorithms/allreduce-allpairs-8n-*).
 func (c *calibration) has(a *algorithm.Algorithm, protocol string) bool {
 	switch {
@@ -365,7 +365,7 @@ func (c *calibration) has(a *algorithm.Algorithm, protocol string) bool {
 	return true
 }
 
-// note adds what the reader should know, once.
+// note adds a note to the result, unless it is already there.
 func (c *calibration) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(c.result.Notes, text) {
 		c.result.Notes = append(c.result.Notes, text)
@@ -386,7 +386,7 @@ func (c *calibration) collect() {
 		c.rows = append(c.rows, row)
 	}
 	if small > 0 {
-		c.note("%s have no element of %v for each of %d ranks", unit.Count(small, "size"), c.call.Type, c.call.World)
+		c.note("%s: too small for one element of %v on each of %d ranks", unit.Count(small, "size"), c.call.Type, c.call.World)
 	}
 }
 
@@ -397,7 +397,7 @@ func (c *calibration) split() error {
 			c.rows[i].role = ToCheck
 		}
 	}
-	// What is set aside from the fit follows from fitted sizes alone: it must not know others.
+	// Fitted sizes alone decide which of them are excluded, so the fit does not depend on others.
 	var all, fitted []fit.Point
 	for _, r := range c.rows {
 		if all = append(all, r.Point); r.role == ToFit {

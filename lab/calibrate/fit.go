@@ -19,7 +19,7 @@ type fitter struct {
 
 	note     string  // what the reader should know
 	together bool    // all latencies change by one factor
-	rest     float64 // of a hop, without the latency of its protocol, on the machine as it was; ns
+	rest     float64 // of a hop, without the latency of its protocol, on the unfitted machine; ns
 }
 
 // fitPoint is a set of values, and what the simulator makes of them.
@@ -313,7 +313,7 @@ func (f *fitter) first(ctx context.Context) ([]float64, error) {
 		}
 	}
 	for _, c := range f.tables {
-		if m := &f.params[c.starts]; m.base > 0 || m.kept != "" || values[c.starts] > 1e-3 {
+		if m := &f.params[c.startParam]; m.base > 0 || m.kept != "" || values[c.startParam] > 1e-3 {
 			continue
 		}
 		rows := c.rowsOf(ToFit)
@@ -324,7 +324,7 @@ func (f *fitter) first(ctx context.Context) ([]float64, error) {
 		if t, _ := c.fastest(values, rows[0]); t < left {
 			left -= t
 		}
-		values[c.starts] = rounded(left)
+		values[c.startParam] = rounded(left)
 	}
 	return values, nil
 }
@@ -359,7 +359,7 @@ func (f *fitter) parameters() []FittedParameter {
 	return all
 }
 
-// base returns the values of the machine as it was.
+// base returns the values of the unfitted machine.
 func (f *fitter) base() []float64 {
 	values := make([]float64, len(f.params))
 	for i := range f.params {

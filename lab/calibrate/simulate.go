@@ -45,9 +45,9 @@ func (c *calibration) key(values []float64, program, elems int) simulated {
 func (c *calibration) start(values []float64, program int) float64 {
 	m := &c.params[0]
 	if m.plus == nil {
-		return values[c.starts]
+		return values[c.startParam]
 	}
-	return values[c.starts] + m.plus[slices.Index(protocols, c.programs[program].protocol)]
+	return values[c.startParam] + m.plus[slices.Index(protocols, c.programs[program].protocol)]
 }
 
 // settingsOf are values as settings of a machine.
@@ -341,7 +341,7 @@ func (f *fitter) incline(ctx context.Context, p *fitPoint) error {
 				program := &p.problem.Rows[r].Programs[g]
 				switch c := at.table; {
 				case m.start:
-					if c.starts == i { // times follow it, whatever runs
+					if c.startParam == i { // times follow it, whatever runs
 						program.Slope[n] = 1
 					}
 				case c.affects(m, k):

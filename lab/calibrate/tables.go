@@ -88,7 +88,7 @@ func fitTables(ctx context.Context, tables []*calibration) (*fitter, error) {
 	}
 	f := &fitter{tables: tables, ranges: map[int][2]float64{}}
 	for _, c := range tables {
-		if err := c.share(collectives...); err != nil {
+		if err := c.findParams(collectives...); err != nil {
 			return nil, err
 		}
 	}
@@ -112,7 +112,7 @@ func leaveOut(ctx context.Context, all []*calibration, left int) (*LeftOut, erro
 	}
 	c := all[left]
 	c.params = f.params
-	c.starts = max(0, slices.IndexFunc(c.params, func(p modelParam) bool { return p.collective == c.what.Name }))
+	c.startParam = max(0, slices.IndexFunc(c.params, func(p modelParam) bool { return p.collective == c.what.Name }))
 	values := f.best.values
 	if err := c.times(ctx, values, sweep.NumbersBelow(len(c.rows))); err != nil {
 		return nil, err

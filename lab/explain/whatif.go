@@ -41,7 +41,7 @@ type Change struct {
 type WhatIf struct {
 	List bool     // those that the critical path suggests
 	Sets []string // KEY=VALUE, each alone
-	Top  int      // so many of the best are explained, too
+	Top  int      // number of the best that are explained, too
 
 	Progress func(run.Progress) // after each simulation; may be nil
 }

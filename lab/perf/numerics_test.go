@@ -217,7 +217,7 @@ func TestNumericsRefuses(t *testing.T) {
 		want   string
 	}{
 		{"what adds nothing", func(s *perf.RoundingSpec) { s.Collective = "all_gather" }, "performs no additions"},
-		{"integers", func(s *perf.RoundingSpec) { s.Types = []dtype.Type{dtype.I32} }, "no float type"},
+		{"integers", func(s *perf.RoundingSpec) { s.Types = []dtype.Type{dtype.I32} }, "not a float type"},
 		{"maxima", func(s *perf.RoundingSpec) { s.Ops = []tl.ReduceOp{tl.Max} }, "rounds nothing"},
 		{"inputs", func(s *perf.RoundingSpec) { s.Inputs = []string{"random"} }, `unknown inputs "random": want one of uniform`},
 		{"whatever is fastest", func(s *perf.RoundingSpec) {

@@ -182,7 +182,7 @@ func (p *perfPlan) ranks() ([]int, error) {
 	}
 	for _, v := range p.spec.Vary {
 		if v.Key == "defaults.world_size" {
-			return nil, fmt.Errorf("key %s is varied, and so is the number of ranks: one of the two", v.Key)
+			return nil, fmt.Errorf("both key %s and the number of ranks are varied: vary one of the two", v.Key)
 		}
 	}
 	p.sweep.RanksList = all
@@ -315,7 +315,7 @@ func (p *perfPlan) allTargets() ([]perfTarget, error) {
 func (p *perfPlan) algorithms(settings []sweep.Setting) ([]string, error) {
 	switch {
 	case p.spec.AllAlgorithms && len(p.spec.Algorithms) > 0:
-		return nil, fmt.Errorf("algorithms %s, and all: one of the two", strings.Join(p.spec.Algorithms, ", "))
+		return nil, fmt.Errorf("found both a list of algorithms (%s) and all: give one of the two", strings.Join(p.spec.Algorithms, ", "))
 	case p.spec.AllAlgorithms:
 		if _, err := p.load("", settings); err != nil {
 			return nil, err // it would fail every run

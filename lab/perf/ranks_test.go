@@ -47,7 +47,7 @@ func TestRanksOfAuto(t *testing.T) {
 func TestRanksRefused(t *testing.T) {
 	for want, change := range map[string]func() (ranks []int, vary []sweep.Variation){
 		"4 ranks are in the list twice": func() ([]int, []sweep.Variation) { return []int{4, 2, 4}, nil },
-		"world_size is varied": func() ([]int, []sweep.Variation) {
+		"world_size and the number of ranks are varied": func() ([]int, []sweep.Variation) {
 			return []int{4, 2}, []sweep.Variation{{Key: "defaults.world_size", Values: []string{"2"}}}
 		},
 		"300 ranks: the machine has 256 PEs": func() ([]int, []sweep.Variation) { return []int{2, 300}, nil },

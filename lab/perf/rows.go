@@ -88,7 +88,7 @@ func (p *perfPlan) series(t perfTarget, c collective.Call) error {
 		}
 	}
 	if small > 0 {
-		p.note("%s below %v have no element of %v for each of %d ranks", unit.Count(small, "size"),
+		p.note("%s below %v: too small for one element of %v on each of %d ranks", unit.Count(small, "size"),
 			sweep.Parts(p.what, c)*unit.Bytes(c.Type.Size()), c.Type, c.World)
 	}
 	return nil

@@ -28,7 +28,7 @@ type ProgramFile = text.File
 func ReadProgram(name string) (*ProgramFile, error) {
 	// A file is read more than once, and to open a pipe may wait for ever.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file, want one with a program", name)
+		return nil, fmt.Errorf("%s is not a regular file, want one with a program", name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -156,7 +156,7 @@ func (x *Job) FirstLaunch(ctx context.Context, use func(*device.Call, *launch.La
 	}, nil)
 	err = x.program.Execute(ctx, host)
 	if refused, ok := errors.AsType[*program.Refusal](err); ok {
-		return fmt.Errorf("%s is no program: %w", r.dev.Plan().Name, refused)
+		return fmt.Errorf("%s is not a program: %w", r.dev.Plan().Name, refused)
 	}
 	return err
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // A run is a pure function of its spec. It may be performed several times with the same schedule:
-// to explain a failure, for the judge of races, or beside other schedules. Then the results are
-// compared, as far as the passes have them.
+// to explain a failure, for the judge of races, or together with other schedules. Then the results
+// are compared, as far as the passes have them.
 
 // differs returns the differences of another execution of the same spec and schedule; "" if
 // nothing.

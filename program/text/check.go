@@ -380,7 +380,7 @@ func (k *checker) sided(s *Stmt, n int, want func(int, int, dtype.Type) error) e
 		remote = &s.From
 	}
 	if remote.Buffer < Window {
-		return fmt.Errorf("found memory that is no window, want a part of one: that is what ranks reach of each other")
+		return fmt.Errorf("found memory outside windows, want a part of a window: that is what ranks reach of each other")
 	}
 	for _, p := range []*Place{&s.Mem, &s.From} {
 		if p.Buffer != NoBuffer && (p.elems() != n || p.Rows > 0) {

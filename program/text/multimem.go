@@ -87,7 +87,7 @@ func (k *checker) multimem(s *Stmt) error {
 		switch {
 		case p.Buffer == NoBuffer:
 		case p.Buffer < Window:
-			return fmt.Errorf("found memory that is no window, want a part of one: that is what a switch reaches")
+			return fmt.Errorf("found memory outside windows, want a part of a window: that is what a switch reaches")
 		case p.Rows > 0 || int(p.N) != n || s.Shape != tl.Dims(n):
 			return fmt.Errorf("found %s for %d elements of memory, want as many in one stretch, with one extent", typedText(s.Type, s.Shape),
 				p.elems())

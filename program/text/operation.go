@@ -326,7 +326,7 @@ func (p *parser) nextDir() (tl.Dir, error) {
 		return tl.AnyDir, err
 	}
 	if t == tl.AnyDir.String() {
-		return tl.AnyDir, p.errorf("found direction any, want a named one: a program that asks is no program")
+		return tl.AnyDir, p.errorf("found direction any, want a named direction: a kernel that asks is not a program")
 	}
 	return p.dir(t)
 }

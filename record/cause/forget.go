@@ -17,10 +17,10 @@ import "math"
 // forgetting is the state of a log that drops points.
 type forgetting struct {
 	written int   // points
-	every   int   // points after which Forget is due, at least; 0: it never is
-	due     int   // number of points at which it is
-	free    Point // list of the points to be used again, by prev
-	old     kept  // what Forget kept last
+	every   int   // least number of points between two calls of Forget; 0: never
+	due     int   // number of points at which Forget is due
+	free    Point // list of points for reuse, linked by prev
+	old     kept  // what Forget kept in its last call
 	whole   int   // number of points that it kept when it last followed whole chains
 }
 
@@ -33,7 +33,7 @@ type kept struct {
 // unusedPath is the link of a path that is to be used again.
 const unusedPath = math.MaxUint32
 
-// NewForgetful makes an empty Log in which Forget is due after each so many points.
+// NewForgetful makes an empty Log in which Forget is due again after each `every` points.
 func NewForgetful(every int) *Log {
 	l := New()
 	l.every, l.due = every, every

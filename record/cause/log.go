@@ -9,7 +9,8 @@ import (
 // Point is a moment of a launch, by its number in a Log. 0 is none.
 type Point uint32
 
-// theWait marks the wait of a point that has one of its own: see point.waited.
+// theWait is the bit that selects the wait within a point that holds both a wait and a span: see
+// point.waited.
 const theWait Point = 1 << 31
 
 // Site is an operation of a kernel, by its number in a Log. 0 is none.
@@ -23,14 +24,14 @@ type Operation struct {
 	Line string // of the kernel's source; "" if it is unknown
 }
 
-// Step is the part of a kernel that a message of a ring begins, up to the next one. It is the
-// number of the message in its ring, counted from 1. 0 is none.
+// Step is a part of a kernel: from one message of a ring to the next. Its number is that of the
+// first message in its ring, counted from 1. 0 is none.
 type Step uint32
 
 // MostSteps is the highest step. Later messages count as part of it.
 const MostSteps Step = 1<<24 - 1
 
-// StepOf returns the step of a message that has a number in its ring, from 0 on.
+// StepOf returns the step of the message with a number in its ring, counted from 0.
 func StepOf(number uint32) Step { return Step(min(uint64(number)+1, uint64(MostSteps))) }
 
 // Owner is the owner of a point: an operation, at a step.
@@ -57,25 +58,25 @@ type Run struct {
 	Ranks      []int32 // the ranks of Ends
 }
 
-// point is a moment. The time of a wait is its beginning: it ends when what is waited for comes.
-// There may be millions of points, so a point has no gaps.
+// point is a moment. For a wait, when is the time at which the wait begins. The wait ends at the
+// time of prev. There may be millions of points, so the fields leave no padding.
 type point struct {
 	when [2]uint32 // its time: the lower half first
 	prev Point
 	site Site
 	at   Resource
-	what uint32 // the reason, whether it is a wait, whether its own wait is for a buffer, the step
+	what uint32 // reason in the low 4 bits, flags aWait and forSpace, step from bit stepShift on
 
-	// waited is how many picoseconds the operation waited before the span that the point ends.
-	// The wait ended at the time of prev. Most messages of a busy link have such a point in place
-	// of two.
+	// waited is the number of picoseconds that the operation waited before the span that ends at
+	// this point. The wait ended at the time of prev. So one point holds a wait and a span. This
+	// saves a point for most messages of a busy link.
 	waited uint32
 }
 
 const (
 	reasonMask = 1<<4 - 1
-	aWait      = 1 << 4
-	forSpace   = 1 << 5
+	aWait      = 1 << 4 // the point is a wait
+	forSpace   = 1 << 5 // the wait of waited is for a buffer
 	stepShift  = 8
 
 	_ = uint(reasonMask + 1 - reasons) // each reason has a number of 4 bits
@@ -90,7 +91,8 @@ func halves(t unit.Time) [2]uint32 { return [2]uint32{uint32(t), uint32(uint64(t
 
 func what(why Reason, s Step) uint32 { return uint32(why) | uint32(s)<<stepShift }
 
-// waitsFor returns what a wait is for, or the own wait of another point.
+// waitsFor returns the resource of a wait, and the reason. For a point with waited it returns those
+// of that wait.
 func (v *point) waitsFor() (at Resource, why Reason) {
 	switch {
 	case v.wait():
@@ -114,7 +116,7 @@ type Log struct {
 	runs  []Run
 }
 
-// New makes an empty Log, which keeps all points. Forget makes it smaller.
+// New makes an empty Log. It keeps all points until Forget drops those that no chain needs.
 func New() *Log {
 	return &Log{used: 1, sites: make([]Operation, 1), pathTable: pathTable{paths: make([]path, 1)}}
 }
@@ -143,16 +145,16 @@ func (l *Log) put(v point) Point {
 	return Point(i)
 }
 
-// Start begins a chain at a time.
+// Start returns the first point of a chain of causes, at a time.
 func (l *Log) Start(t unit.Time, s Site) Point { return l.put(point{when: halves(t), site: s}) }
 
-// Add returns a point that comes after another one: the time between them went to a reason, at a
-// resource. The owner is that of the point before. If no time has passed it returns that point.
+// Add returns a point at time t that follows prev. The reason and the resource account for the time
+// between them. The new point has the owner of prev. If no time has passed, Add returns prev.
 func (l *Log) Add(t unit.Time, prev Point, why Reason, at Resource) Point {
 	return l.AddAt(t, prev, l.Owner(prev), why, at)
 }
 
-// AddAt is Add for an owner of its own.
+// AddAt is Add with another owner than that of prev.
 func (l *Log) AddAt(t unit.Time, prev Point, of Owner, why Reason, at Resource) Point {
 	if t == l.Time(prev) {
 		return prev
@@ -161,14 +163,14 @@ func (l *Log) AddAt(t unit.Time, prev Point, of Owner, why Reason, at Resource) 
 }
 
 // Wait returns a point at which an operation continues after it waited for a resource since a time.
-// The point until ended the wait: it decides the time, and the chain leads to it.
+// Parameter until is the point that ended the wait. The new point has its time and follows it.
 func (l *Log) Wait(since unit.Time, until Point, of Owner, why Reason, at Resource) Point {
 	return l.put(point{when: halves(since), prev: until, site: of.Site, at: at, what: what(why, of.Step) | aWait})
 }
 
-// Serve returns two points of a message that has waited since a time. It waited until another
-// message had left a link, or for space in the buffer at the end of the link. The first point is
-// that of Wait. At the second one the message has been serialised.
+// Serve returns two points of a message that has waited for a link since a time. If space is true,
+// it waited for space in the buffer at the end of the link. Otherwise it waited until another
+// message had left the link. At start the wait ends. At served the message has been serialised.
 func (l *Log) Serve(since unit.Time, until Point, end unit.Time, of Owner, link int, space bool) (start, served Point) {
 	at, waits := At(Link, link), At(Link, link)
 	flags := uint32(0)
@@ -182,11 +184,11 @@ func (l *Log) Serve(since unit.Time, until Point, end unit.Time, of Owner, link 
 	}
 	served = l.put(point{when: halves(end), prev: until, site: of.Site, at: at, what: what(Serialisation, of.Step) | flags,
 		waited: uint32(from - since)})
-	l.written++ // it stands for two
+	l.written++ // this point counts as two: the wait and the serialisation
 	return served | theWait, served
 }
 
-// Begin returns a point at the time of another one, at which its operation begins a step.
+// Begin returns a point at the time of prev at which the operation of prev begins a step.
 func (l *Log) Begin(s Step, prev Point) Point {
 	if l.point(prev).step() == s {
 		return prev

@@ -54,7 +54,7 @@ func (t *pathTable) find(p path) *uint32 {
 	}
 }
 
-// reindex makes the index of all paths in use, with so many entries.
+// reindex makes the index of all paths in use, with a number of entries.
 func (t *pathTable) reindex(entries int) {
 	if entries == len(t.index) {
 		clear(t.index)

@@ -11,24 +11,24 @@ const none int32 = -1
 
 // rank is one rank of a launch. Fields that every step uses come first.
 type rank struct {
-	steps   []step
-	at      int32 // in steps
-	wait    waiting
-	port    uint8 // that it waits at
-	phase   phase // of the step at hand
-	done    bool
-	clock   unit.Time
-	memory  unit.Time // when the memory's port is free; at fidelity ideal, when the latest access is complete
-	last    unit.Time // when the last of its own transfers, and of its arithmetic, is complete
-	tensors []tensor
-	units   [pe.MostUnits]unit.Time // when each is free
-	tx, rx  uint32                  // first in Replay.ports
-	ins     int32                   // rings that it receives from
-	part    int32                   // of the payload that is being assembled
-	flying  int32                   // tokens on shared links that have not left
-	unsent  int32                   // rings with a payload of which parts have no slot yet
-	wakes   uint32                  // posted
-	dma     dma.Engine
+	steps    []step
+	at       int32 // in steps
+	wait     waiting
+	port     uint8 // that it waits at
+	phase    phase // of the step at hand
+	done     bool
+	clock    unit.Time
+	memory   unit.Time // when the memory's port is free; at fidelity ideal, when the latest access is complete
+	last     unit.Time // when the last of its own transfers, and of its arithmetic, is complete
+	tensors  []tensor
+	units    [pe.MostUnits]unit.Time // when each is free
+	tx, rx   uint32                  // first in Replay.ports
+	ins      int32                   // rings that it receives from
+	part     int32                   // of the payload that is being assembled
+	inFlight int32                   // tokens on shared links that have not left
+	unsent   int32                   // rings with a payload of which parts have no slot yet
+	wakes    uint32                  // posted
+	dma      dma.Engine
 
 	id          int32 // in Replay.ranks
 	index, pe   int32
@@ -112,7 +112,7 @@ func (x *Replay) end(f *rank) {
 			x.letGo(f, x.ports[f.rx+i])
 		}
 	}
-	if f.flying > 0 || f.unsent > 0 {
+	if f.inFlight > 0 || f.unsent > 0 {
 		f.waits(forDrain, 0, issued)
 		return
 	}

@@ -271,7 +271,7 @@ func (x *Replay) credited(id uint32, at unit.Time) {
 	if r.stream != 0 && x.streams[r.stream].Open() {
 		f := &x.ranks[r.from]
 		x.pump(f, id, at)
-		if open = x.streams[r.stream].Open(); !open && f.wait == forDrain && f.flying == 0 {
+		if open = x.streams[r.stream].Open(); !open && f.wait == forDrain && f.inFlight == 0 {
 			x.wake(f)
 		}
 	}

@@ -35,7 +35,7 @@ func (x *Replay) launch(f *rank, id uint32, w wire, size int64) {
 		x.wires = append(x.wires, w)
 	}
 	r := &x.rings[id]
-	f.flying++
+	f.inFlight++
 	if x.limited {
 		f.dma.Enter(dma.Collective)
 	}
@@ -49,7 +49,7 @@ func (x *Replay) launch(f *rank, id uint32, w wire, size int64) {
 func (x *Replay) Departed(user uint32, end unit.Time) {
 	w := &x.wires[user]
 	f := &x.ranks[x.rings[w.ring].from]
-	f.flying--
+	f.inFlight--
 	f.last = max(f.last, end)
 	if x.limited {
 		f.dma.Leave(dma.Collective, x.in.Queue.Now(), end)
@@ -57,7 +57,7 @@ func (x *Replay) Departed(user uint32, end unit.Time) {
 			x.wakeAt(f, end)
 		}
 	}
-	if f.flying == 0 && f.wait == forDrain {
+	if f.inFlight == 0 && f.wait == forDrain {
 		x.wake(f)
 	}
 	if slot := w.slot; slot >= 0 {
@@ -93,7 +93,7 @@ func (x *Replay) enterQueue(f *rank, port uint8) bool {
 		switch {
 		case !known:
 			return f.waits(forDMA, port, accepted) // Departed wakes it
-		case f.flying > 0:
+		case f.inFlight > 0:
 			x.wakeAt(f, next)
 			return f.waits(forDMA, port, accepted)
 		}

@@ -87,8 +87,8 @@ func (b *Buffer) settle(p *Pool, now unit.Time) {
 	}
 }
 
-// pop takes the first of the releases of a buffer out of the pool, which is of so many bytes. When
-// one is left, the buffer has it itself.
+// pop takes the first release of a buffer out of the pool, and returns its bytes. If one release is
+// left, pop moves it into the buffer.
 func (p *Pool) pop(b *Buffer) (bytes int32) {
 	i := uint32(-b.part[1])
 	r := p.list[i]

@@ -4,7 +4,7 @@ package routes
 // destination. So there are as many of them as nodes, and not as pairs.
 type Halves struct{ fronts, tails []uint32 } // by node: where in Table.Hops; 0: not stored
 
-// Grow makes space for so many nodes.
+// Grow makes space for a number of nodes.
 func (h *Halves) Grow(nodes int) {
 	if h.fronts == nil {
 		h.fronts, h.tails = make([]uint32, nodes), make([]uint32, nodes)
@@ -17,7 +17,7 @@ func (h *Halves) Find(from, to uint32) (r Route, ok bool) {
 	return r, r.At != 0 && r.Then != 0
 }
 
-// Store stores the parts of a path, the first of so many hops, which are not stored.
+// Store stores those parts of a path that are not stored yet. The front has `first` hops.
 func (h *Halves) Store(t *Table, from, to uint32, path []Hop, first int) Route {
 	if h.fronts[from] == 0 {
 		h.fronts[from] = t.Add(path[:first]).At

@@ -14,7 +14,7 @@ type Shared struct {
 }
 
 // AddShared stores a path so that it shares what it can with those stored so before. It returns the
-// same route for the same path and front, which is so many of its first hops, 1 at least.
+// same route for the same path and front. The front is the number of its first hops, at least 1.
 func (t *Table) AddShared(s *Shared, path []Hop, front int) Route {
 	if len(path) == 0 {
 		return Route{}

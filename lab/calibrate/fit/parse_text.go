@@ -88,7 +88,7 @@ func (t *Table) parseText(lines []string) error {
 	}
 	if len(groups) > 1 {
 		t.Notes = append(t.Notes,
-			strconv.Itoa(len(groups))+" groups of ranks worked beside each other: the machine is taken to be that of the first")
+			strconv.Itoa(len(groups))+" groups of ranks worked at the same time: the machine is taken to be that of the first")
 	}
 	if missing > 0 {
 		t.Notes = append(t.Notes, strconv.Itoa(missing)+" rows without a time are left out")

@@ -23,8 +23,8 @@ type Choice struct {
 	Time                unit.Time
 }
 
-// Time returns the fastest choice for a collective over a vector of so many bytes: the largest of
-// a rank, as nccl-tests counts it. It reports false where NCCL has no model: collectives other
+// Time returns the fastest choice for a collective over a vector of a size: the largest vector of a
+// rank, as nccl-tests counts it. It reports false where NCCL has no model: collectives other
 // than all_reduce, all_gather, reduce_scatter, broadcast and reduce, one rank, or an unknown
 // generation.
 func (s *System) Time(collective string, size unit.Bytes) (Choice, bool) {

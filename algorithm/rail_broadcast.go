@@ -87,7 +87,7 @@ func (r *rails) next(root int) (nodes []int) {
 // them here.
 func (r *rails) give(data tl.Sym, root int, to []int) {
 	c, a, width := r.c, r.a, len(r.node)
-	var others []int // that lack the vector
+	var others []int // ranks that lack the vector
 	for _, rank := range r.node {
 		if rank != root || a.Outs != nil {
 			others = append(others, rank)

@@ -19,16 +19,16 @@ type Algorithm struct {
 	Summary string // one sentence, for listings
 
 	Collective string            // what it performs, by name in package collective
-	Topology   string            // whose neighbours it needs, by name in package topology
+	Topology   string            // topology of its rings, by name in package topology
 	Neighbors  topology.Override // changes to that topology, or nil
 
 	Kernel     tl.Kernel
 	KernelArgs func(world, nElem int) []int // Args.Ints of a launch; nil for none
 	Check      func(world, nElem int) error // returns an error for an unsupported call; nil: all calls that the topology supports
-	Ops        []tl.ReduceOp                // that the kernel supports; nil: all
-	Types      []dtype.Type                 // that the kernel supports; nil: all
+	Ops        []tl.ReduceOp                // operators that the kernel supports; nil: all
+	Types      []dtype.Type                 // types that the kernel supports; nil: all
 	Constraint string                       // the condition of Check, as a formula in N (ranks) and the number of elements
-	MinSlots   int                          // that a ring must have, because ranks forward from slots; 0: one is enough
+	MinSlots   int                          // least slots of a ring, because ranks forward from slots; 0: one is enough
 
 	// Window is the symmetric memory that a call on nElem elements per rank needs, nil for
 	// none: Args.Window(0), whose members are the ranks of the call. It is a new one, of zeros,

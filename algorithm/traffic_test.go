@@ -77,7 +77,7 @@ func TestSingleSlot(t *testing.T) {
 		if errors.As(err, &hang) != tt.hangs || !tt.hangs && err != nil {
 			t.Errorf("%s of %d ranks: %v, want a hang: %v", tt.a.Name, tt.world, err, tt.hangs)
 		}
-		if tt.hangs && hang.Advice != "with n_slots: 1 a rank that forwards a received slot can never send it on: try n_slots: 2" {
+		if tt.hangs && hang.Advice != "set n_slots: 2; with one slot, a rank that forwards a received slot can never send it on" {
 			t.Errorf("%s of %d ranks: advice %q", tt.a.Name, tt.world, hang.Advice)
 		}
 		cfg.SlotBytes = 8 // shorter than every chunk

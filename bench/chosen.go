@@ -112,7 +112,7 @@ func setNumber(t dtype.Type, to []byte, word string) error {
 	}
 	dtype.Set(t, to, 0, v)
 	if err != nil || dtype.FirstNonFinite(t, to) >= 0 && !math.IsInf(v, 0) && !math.IsNaN(v) {
-		return fmt.Errorf("does not fit %v, whose largest number is %g", t, dtype.MaxFinite(t))
+		return fmt.Errorf("does not fit %v: its largest number is %g", t, dtype.MaxFinite(t))
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (in *Input) check(t dtype.Type, world, n int) error {
 	case in.number != nil:
 		most := in.number(world-1, n-1)
 		if t.IsFloat() && float64(most) > dtype.MaxFinite(t) {
-			return fmt.Errorf("--input %s: %d does not fit %v, whose largest number is %g", in.Name, most, t, dtype.MaxFinite(t))
+			return fmt.Errorf("--input %s: %d does not fit %v: its largest number is %g", in.Name, most, t, dtype.MaxFinite(t))
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ func TestInputOfAFile(t *testing.T) {
 		want string
 	}{
 		{"1 2\n3 four", dtype.F16, `x.txt:2: "four" is not a number`},
-		{"1 2\n70000", dtype.F16, `x.txt:2: "70000" does not fit f16, whose largest number is 65504`},
+		{"1 2\n70000", dtype.F16, `x.txt:2: "70000" does not fit f16: its largest number is 65504`},
 		{"1e400", dtype.F64, "does not fit f64"},
 		{"1.5", dtype.I8, `"1.5" is not a whole number`},
 		{"128", dtype.I8, `"128" does not fit i8`},

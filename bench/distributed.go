@@ -15,7 +15,7 @@ import (
 // small, with inputs of a closed form.
 type example struct {
 	collective string
-	elems      func(world int) int // that each rank brings
+	elems      func(world int) int // elements of each rank
 	formula    string              // of the inputs
 	input      func(rank, i int) float64
 	options    []device.Option

@@ -32,6 +32,7 @@ type Host struct {
 	Options
 
 	program  *Program
+	asked    int // NElem that the caller gave; 0: none
 	measured []*device.Launched
 	report   func(line string)
 	values   []Values
@@ -46,13 +47,14 @@ func NewHost(p *Program, dev *device.Context, o Options, report func(line string
 	if o.DType == dtype.Invalid {
 		o.DType = p.DefaultDType()
 	}
-	if o.NElem == 0 {
+	asked := o.NElem
+	if asked == 0 {
 		o.NElem = p.NElem
 	}
 	if report == nil {
 		report = func(string) {}
 	}
-	return &Host{Device: dev, Dist: torch.New(dev, o.Algorithm), Options: o, program: p, report: report}
+	return &Host{Device: dev, Dist: torch.New(dev, o.Algorithm), Options: o, program: p, asked: asked, report: report}
 }
 
 // DefaultDType returns the element type unless another is given.
@@ -105,6 +107,10 @@ func (p *Program) Execute(ctx context.Context, h *Host) error {
 		return err
 	}
 	if err := p.Run(ctx, h); err != nil {
+		// A shape of more than MaxInt32 elements is the fault of the flag, not of the program.
+		if errors.Is(err, device.ErrShape) && h.asked > math.MaxInt32/h.Device.Machine().NumPEs() {
+			return fmt.Errorf("bench %s: --n-elem %d: %w", p.Name, h.asked, err)
+		}
 		return fmt.Errorf("bench %s: %w", p.Name, err)
 	}
 	if len(h.Device.Launches()) == 0 {

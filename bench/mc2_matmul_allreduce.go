@@ -193,7 +193,7 @@ type product struct {
 	a, c   tl.Ref
 	right  tl.Tensor
 	left   tl.Tensor // rows of the next block
-	blocks []split   // that are to come
+	blocks []split   // blocks that follow
 }
 
 // multiplies makes the work of a core that computes in some tiles, and starts the first load.

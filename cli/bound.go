@@ -29,7 +29,7 @@ The rows vector, fan-out, slots and pipeline hold for one algorithm only, on rin
   kernbench bound broadcast --ranks 64 --n-elem 4096 --dtype f16 --set defaults.n_slots=2 --format json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("%s: name one collective (kernbench list collectives), got %d arguments", verbOf(cmd), len(args))
+				return fmt.Errorf("%s: found %d arguments, want one collective (kernbench list collectives)", verbOf(cmd), len(args))
 			}
 			return nil
 		},

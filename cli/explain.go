@@ -194,7 +194,7 @@ func (x *explaining) arguments(cmd *cobra.Command, args []string) error {
 	}
 	for _, arg := range args {
 		if x.whatIf == "" {
-			return nothing(cmd, args)
+			return fmt.Errorf("explain: found %d argument(s), want none, or two files that explain --format json wrote", len(args))
 		}
 		if !strings.Contains(arg, "=") {
 			return fmt.Errorf("explain --what-if: found %q; a setting KEY=VALUE is expected", arg)

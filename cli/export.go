@@ -49,7 +49,7 @@ a word or an undirected receive, is rejected. Traces have no windows.
 			case given && len(args) > 0:
 				return fmt.Errorf("%s and --program: both choose what is exported; give one of them", args[0])
 			case !given && len(args) != 1:
-				return fmt.Errorf("%s: name one algorithm (kernbench list algorithms), got %d", verbOf(cmd), len(args))
+				return fmt.Errorf("%s: found %d algorithms, want one (kernbench list algorithms)", verbOf(cmd), len(args))
 			}
 			return nil
 		},
@@ -112,7 +112,7 @@ func (a *app) exportProgram(ctx context.Context, to frontend.Format, spec run.Sp
 		return fmt.Errorf("--program %s is a folder, want a file that kernbench program printed", spec.Program)
 	}
 	if plans.Foreign(spec.Program) {
-		return fmt.Errorf("%s is a program of another tool, and export writes programs of kernbench: kernbench import %[1]s", spec.Program)
+		return fmt.Errorf("%s is a program of another tool; export writes only programs of kernbench (kernbench import %[1]s checks it)", spec.Program)
 	}
 	f, err := run.ReadProgram(spec.Program)
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	garbageLeast = 0.5
 	garbageTight = 0.04      // where the heap would exceed heapAimedAt otherwise
 	heapAimedAt  = 880 << 20 // bytes
-	heapMost     = 960 << 20 // that leave a process within 1 GiB
+	heapMost     = 960 << 20 // bytes of heap that keep a process within 1 GiB
 
 	// The heap at the first collection. A short run ends before it, and a collection would take a
 	// tenth of its time. Go takes the percentage of 4 MiB as long as nothing was collected.

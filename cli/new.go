@@ -61,7 +61,7 @@ type scaffold struct {
 	Hccl    bool // a host program and its kernel by the task API, instead of an algorithm
 	Bench   bool // a host program that runs the algorithm, too
 
-	Collective string // that the algorithm performs
+	Collective string // collective that the algorithm performs
 	Summary    string // of its row
 }
 

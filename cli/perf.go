@@ -131,7 +131,7 @@ Time is simulated and the same in each iteration and each run, so -n and -w chan
   kernbench perf all_reduce --ranks 8,16,32,64 -b 1M -e 1M --algorithm ring_allreduce,tree_allreduce --plot ranks.svg`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 && (len(args) > 0 || program == "") {
-				return fmt.Errorf("%s: name one collective (kernbench list collectives), got %d arguments", verbOf(cmd), len(args))
+				return fmt.Errorf("%s: found %d arguments, want one collective (kernbench list collectives)", verbOf(cmd), len(args))
 			}
 			return nil
 		},

@@ -31,7 +31,7 @@ be recorded. The error names the line that reads the value.
   kernbench run --program tree.txt --verify-data`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("%s: name one algorithm (kernbench list algorithms), got %d", verbOf(cmd), len(args))
+				return fmt.Errorf("%s: found %d algorithms, want one (kernbench list algorithms)", verbOf(cmd), len(args))
 			}
 			return nil
 		},

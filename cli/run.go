@@ -63,7 +63,7 @@ func (a *app) runCommand() *cobra.Command {
 			}
 			if spec.Program != "" && plans.Foreign(spec.Program) {
 				if spec.CCLTrace != nil {
-					fmt.Fprintf(a.err, "kernbench: %s: %s is a program of another tool, whose steps have no such lines\n",
+					fmt.Fprintf(a.err, "kernbench: %s has no effect: %s is a program of another tool\n",
 						traceVariable, spec.Program)
 				}
 				s, err := call.spec(a, spec.Program, spec.Topology, spec.Sets, "bytes", "report")
@@ -101,7 +101,7 @@ func (a *app) runCommand() *cobra.Command {
 	platformFlag(f, &spec, "p")
 	fidelityFlag(f, &spec)
 	f.Var(&size{&spec.Memory}, "mem",
-		"limit of memory of this computer for the data of a verified run, by estimate (default: free memory)")
+		"largest estimated memory for the data of a verified run (default: the free memory of this computer)")
 	limitFlags(f, &spec.Limits)
 	call.addSize(f)
 	formatFlag(f, &format)
@@ -145,7 +145,7 @@ func (a *app) run(ctx context.Context, spec run.Spec, format string, search time
 	return nil
 }
 
-// interrupted returns a sentence about the effect of Ctrl-C.
+// interrupted adds "interrupted" to an error that Ctrl-C caused.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return fmt.Errorf("interrupted: %w", err)

@@ -9,7 +9,7 @@ type Kind uint8
 const (
 	Unwritten Kind = iota // no instruction wrote it
 	Written               // holds exactly the contributors of its multiset, perhaps none
-	Constant              // written with a value that no contribution went into
+	Constant              // written with a value without any contribution
 	Opaque                // result of an operation that the collective does not permit
 )
 

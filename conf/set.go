@@ -137,7 +137,7 @@ func (d *decoder) suggestPath(path, part, at string, f *field) string {
 	if elsewhere := endingIn(part); elsewhere != "" {
 		return fmt.Sprintf("did you mean %q?", elsewhere)
 	}
-	return fmt.Sprintf("known below %s: %s", at, strings.Join(f.keys(), ", "))
+	return fmt.Sprintf("the keys of %s are %s", at, strings.Join(f.keys(), ", "))
 }
 
 // allPaths lists every path of both files.

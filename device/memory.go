@@ -92,7 +92,7 @@ func (m *Memory) has(rows, cols int) bool {
 // Slice returns elements [first, first+n) of m, whose elements are contiguous, as one row.
 func (m Memory) Slice(first, n int) Memory {
 	if m.err == nil && !m.contiguous() {
-		m.err = fmt.Errorf("%w: a slice of %v, whose rows lie apart", ErrShape, m)
+		m.err = fmt.Errorf("%w: a slice of %v: its rows are not contiguous", ErrShape, m)
 	}
 	m.within("element", first, n, m.elems())
 	m.addr += mem.Addr(first * m.typ.Size())

@@ -84,7 +84,7 @@ func ParsePolicy(s string) (DPPolicy, error) {
 		case "pe_index":
 			err = fmt.Errorf("%w: %s: flat PE numbers are not understood; a shard's place is (sip, cube, pe)", ErrPolicy, key)
 		default:
-			err = fmt.Errorf("%w: unknown key %q: one of cube, pe, num_cubes, num_pes", ErrPolicy, key)
+			err = fmt.Errorf("%w: unknown key %q: want one of cube, pe, num_cubes, num_pes", ErrPolicy, key)
 		}
 		if err == nil && !found {
 			err = fmt.Errorf("%w: %q has no value", ErrPolicy, key)

@@ -225,7 +225,7 @@ func (s *Stream) Join(other *Stream) error {
 // satisfies cmp with v.
 func (s *Stream) WaitValue(w *mem.Window, rank int, part string, i int, cmp tl.Cmp, v int64) error {
 	if cmp > tl.LE {
-		return fmt.Errorf("wait_value: %w: %v: one of EQ, NE, GT, GE, LT, LE", ErrStream, cmp)
+		return fmt.Errorf("wait_value: %w: %v: want one of EQ, NE, GT, GE, LT, LE", ErrStream, cmp)
 	}
 	return s.onWord(launch.StreamOp{Kind: launch.StreamWait, Cmp: cmp, Value: v}, w, rank, part, i)
 }

@@ -286,7 +286,7 @@ func TestStreamsRefuse(t *testing.T) {
 		{"a slice of rows that lie apart", func(h *host) error {
 			return h.s.Copy(h.x.On(0).Cols(0, 2).Slice(0, 2),
 				h.x.On(1).Slice(0, 2))
-		}, is(device.ErrShape), "lie apart"},
+		}, is(device.ErrShape), "not contiguous"},
 
 		{"launch of no kernel", func(h *host) error { return h.s.Launch("k", nil, device.Grid{Programs: 1}) },
 			is(device.ErrLaunch), "no kernel"},

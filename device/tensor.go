@@ -30,7 +30,7 @@ type Tensor struct {
 	shards     []Shard
 	replicated bool
 	freed      bool
-	of         *Tensor // whose memory a view shares
+	of         *Tensor // tensor whose memory a view shares
 	host       []byte  // contents of a tensor on the host
 }
 

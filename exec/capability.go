@@ -27,7 +27,7 @@ const (
 // capabilities are names for listings, and texts for an executor that lacks one.
 var capabilities = [...]struct{ name, lacking string }{
 	Clock:     {"clock", "has no clock"},
-	Trace:     {"trace", "makes no trace"},
+	Trace:     {"trace", "has no trace"},
 	Messages:  {"messages", "does not report sends and receives"},
 	Network:   {"network", "has no network"},
 	Data:      {"data", "moves no bytes"},
@@ -58,9 +58,20 @@ type Missing struct {
 }
 
 func (e *Missing) Error() string {
-	var lacking []string
+	var nouns, clauses []string
 	for _, c := range e.Capabilities {
-		lacking = append(lacking, capabilities[c].lacking)
+		if noun, has := strings.CutPrefix(capabilities[c].lacking, "has "); has {
+			nouns = append(nouns, noun)
+		} else {
+			clauses = append(clauses, capabilities[c].lacking)
+		}
 	}
-	return fmt.Sprintf("the executor %s %s", e.Executor, strings.Join(lacking, " and "))
+	if n := len(nouns); n > 0 {
+		has := "has " + nouns[n-1]
+		if n > 1 {
+			has = "has " + strings.Join(nouns[:n-1], ", ") + " and " + nouns[n-1]
+		}
+		clauses = append([]string{has}, clauses...)
+	}
+	return fmt.Sprintf("the executor %s %s", e.Executor, strings.Join(clauses, " and "))
 }

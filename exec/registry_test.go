@@ -153,7 +153,7 @@ func TestMissingNamesWhatIsMissing(t *testing.T) {
 	if !ok || missing.Executor != "x" || !slices.Equal(missing.Capabilities, []Capability{Trace, Streams}) {
 		t.Fatalf("%+v", err)
 	}
-	if got := err.Error(); got != "the executor x makes no trace and has no streams" {
+	if got := err.Error(); got != "the executor x has no trace and no streams" {
 		t.Error(got)
 	}
 }
@@ -210,4 +210,12 @@ func TestOpen(t *testing.T) {
 	}()
 	_, err := r.Open(Setup{})
 	t.Errorf("a row with streams opened what has none: %v", err)
+}
+
+// Features that an executor "has" are one list; others follow.
+func TestMissingListsFeatures(t *testing.T) {
+	e := Missing{Executor: "x", Capabilities: []Capability{Clock, Data, Trace, Network}}
+	if got, want := e.Error(), "the executor x has no clock, no trace and no network and moves no bytes"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

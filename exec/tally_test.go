@@ -145,7 +145,7 @@ func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 		{"run -p tally --seeds 2", cli.ExitUsage,
 			[]string{"2 further schedules: the executor tally has no random schedules and moves no bytes"}},
 		{"run -p tally --schedule 2", cli.ExitUsage, []string{"schedule 2: the executor tally has no random schedules"}},
-		{"run -p tally --trace " + trace, cli.ExitUsage, []string{"the executor tally has no clock and makes no trace"}},
+		{"run -p tally --trace " + trace, cli.ExitUsage, []string{"the executor tally has no clock and no trace"}},
 		{"run -p tally --pointers", cli.ExitUsage, []string{"pointers of rings: the executor tally has no rings"}},
 		{"run -p tally --fidelity slot", cli.ExitUsage, []string{"fidelity slot: the executor tally has no network"}},
 		{"run -p tally --algorithm window_allreduce_onephase", cli.ExitUsage,
@@ -177,8 +177,8 @@ func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 			}
 		}
 		for _, x := range exec.Capabilities() {
-			lacks := tallyRow.Needs(x).Error()
-			named[x] = named[x] || strings.Contains(said, strings.TrimPrefix(lacks, "the executor tally "))
+			lacks := strings.TrimPrefix(tallyRow.Needs(x).Error(), "the executor tally ")
+			named[x] = named[x] || strings.Contains(said, strings.TrimPrefix(lacks, "has "))
 		}
 	}
 	for _, x := range exec.Capabilities() {

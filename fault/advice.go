@@ -41,7 +41,7 @@ func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 	case sending == 0:
 		return "every rank of the cycle receives before it sends: let one of them send first, or drop the receives without a matching send"
 	case slots == 1:
-		return "with n_slots: 1 a rank that forwards a received slot can never send it on: try n_slots: 2"
+		return "set n_slots: 2; with one slot, a rank that forwards a received slot can never send it on"
 	default:
 		return fmt.Sprintf("the ranks of the cycle wait for free slots: receive earlier, or give the rings more than %d", slots)
 	}

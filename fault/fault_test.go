@@ -54,7 +54,7 @@ var deadlocks = []struct {
 	{"waits for itself", 1, []fault.Blocked{recv(0, 0)}, []int{0}, "", "let one of them send first"},
 	{"all slots full", 4, []fault.Blocked{send(0, 1, 4), send(1, 2, 4), send(2, 3, 4), send(3, 0, 4)},
 		[]int{0, 1, 2, 3}, "", "receive earlier, or give the rings more than 4"},
-	{"one slot", 3, []fault.Blocked{send(0, 1, 1), send(1, 2, 1), send(2, 0, 1)}, []int{0, 1, 2}, "", "try n_slots: 2"},
+	{"one slot", 3, []fault.Blocked{send(0, 1, 1), send(1, 2, 1), send(2, 0, 1)}, []int{0, 1, 2}, "", "set n_slots: 2"},
 	{"the shortest of two cycles", 5, []fault.Blocked{recv(0, 1), recv(1, 2), recv(2, 0), recv(3, 4), recv(4, 3)},
 		[]int{3, 4}, "", "let one of them send first"},
 	{"behind a cycle", 4, []fault.Blocked{recv(0, 1), recv(1, 2), recv(2, 1), recv(3, 0)}, []int{1, 2}, "", "let one of them send first"},

@@ -69,7 +69,7 @@ func Check(k tl.Kernel, cfg Config) ([][]float64, error) {
 		for _, c := range collective.All() {
 			names = append(names, c.Name)
 		}
-		return nil, fmt.Errorf("kerneltest: Config.Collective does not say what the kernel performs: one of %s, or kerneltest.None",
+		return nil, fmt.Errorf("kerneltest: Config.Collective does not say what the kernel performs: want one of %s, or kerneltest.None",
 			strings.Join(names, ", "))
 	}
 	rows, err := cfg.executors()

@@ -15,7 +15,7 @@ func TestImpossibleMachines(t *testing.T) {
 		want string // the error, or its beginning
 	}{
 		{"too many in full", []string{"system.sips.topology=full", "system.sips.count=1025"},
-			`system.sips.topology: "full" joins at most 1024; there are 1025`},
+			`system.sips.topology: "full" joins at most 1024 members; there are 1025`},
 		{"too many links of cubes", []string{"system.sips.count=1024", "cube.noc.w=64", "cube.noc.h=64"},
 			"system.sips.count: 16384 cubes have more than"},
 		{"too many links between cubes", []string{

@@ -7,48 +7,52 @@ import (
 )
 
 // levels is the network between SIPs, composed of levels, innermost first. Members of level 0 are
-// SIPs, and those of each other level are groups of the level below. A SIP's number counts fastest
-// in level 0.
+// SIPs. Members of each other level are groups of the level below. Neighbouring SIP numbers are
+// members of one group of level 0.
 //
-// A level joins its members in one of two ways. Each SIP may have a link of its own into it. Then
-// there is a plane for every SIP of a group below, which joins the SIPs with that place in their
-// groups. So a torus is a ring of rings, and rails join GPU i of all hosts. Or each group below has
-// one exit, a gateway, which is a site of the level below and a member of this one.
+// A level joins its members in one of two ways:
+//   - By planes: each SIP has a link of its own into the level. Plane i joins SIP i of every group
+//     of the level below. So a torus is a ring of rings, and rail i joins GPU i of all hosts.
+//   - By gateways: each group of the level below has one exit, its gateway. The gateway is a site
+//     of the level below and a member of this level.
 //
-// A message goes first to the place in its own group that its destination has in its own, and then
-// along the plane. If a level between has gateways, it goes up through gateways to the level that
-// its two ends share, across, and down to that place. Planes come after that too. So a route takes
-// links of each kind once: up from below, across, down from above, planes from below. No circle can
-// close over kinds, and none within one, since each network by itself has none. Build checks both.
+// On planes a message first moves within its own group, to the SIP with the index that its
+// destination has in the other group. Then it moves along the plane of this index. If some level
+// has gateways, the message first goes up through gateways to the level that joins both groups,
+// across it, and down. Planes follow.
+//
+// So a route uses its links in a fixed order: up, across, down, then planes from the lowest level
+// to the highest. Waits form no cycle over these parts, and none within one network. Build checks
+// both.
 type levels struct {
 	sips    int
 	at      []level
-	uniform bool // all levels are: see kind.uniform
+	uniform bool // all levels are uniform: see kind.uniform
 }
 
-// level is one level. Its networks are all alike; their sites are numbered as in network, with a
-// gateway for exit.
+// level is one level. All its networks are equal. Their sites are numbered as in network, where the
+// exit is the gateway.
 type level struct {
 	net     network
 	look    Look
-	name    string // of its switches and gateways; "" in the short form
+	name    string // prefix of its switches and gateways; "" for system.sips, which has no levels
 	n       int    // members of a network
 	below   int    // SIPs in a member, which is a group of the levels below
 	span    int    // SIPs in a group of this level: below · n
-	group   bool   // a member has one exit
-	gateway bool   // so have groups of this level
-	planes  int    // networks side by side that join the same members
-	copies  int    // networks in all
-	count   int    // edges of a network
-	number  int    // of the level
-	ends    []edge // of a network
+	group   bool   // each member has one exit, its gateway
+	gateway bool   // each group of this level has one exit, its gateway
+	planes  int    // parallel networks that join the same members
+	copies  int    // all networks of this level
+	count   int    // number of edges of one network
+	number  int    // number of this level; 0 is the innermost
+	ends    []edge // edges of one network
 	specs   *levelSpecs
 
 	firstEdge, firstGateway, firstHub int
 }
 
-// newLevels plans the networks of t; small ones, of the same kinds, where the routing is to be
-// checked.
+// newLevels plans the networks of t. With small, it plans small networks of the same kinds: they
+// are enough to check the routing.
 func newLevels(t *conf.Topology, small bool) (*levels, error) {
 	between := t.System().Between()
 	l := &levels{sips: 1, uniform: true}
@@ -60,7 +64,7 @@ func newLevels(t *conf.Topology, small bool) (*levels, error) {
 		}
 		p := plan{n: c.Members(), dims: c.Dims, gateway: i+1 < len(between) && between[i+1].ByGroup()}
 		if k.limit > 0 && p.n > k.limit {
-			return nil, t.Errorf(t.LevelKey(i, "network"), "%q joins at most %d; there are %d", c.Network, k.limit, p.n)
+			return nil, t.Errorf(t.LevelKey(i, "network"), "%q joins at most %d members; there are %d", c.Network, k.limit, p.n)
 		}
 		if k.fit != nil {
 			if key, err := k.fit(&p, c); err != nil {
@@ -87,7 +91,7 @@ func newLevels(t *conf.Topology, small bool) (*levels, error) {
 	return l, nil
 }
 
-// newPair is two SIPs and what joins them: links from each to the other.
+// newPair returns a level of two SIPs with a link in each direction.
 func newPair() *levels {
 	l := &levels{sips: 1}
 	l.add(level{net: newFull(size{n: 2}), n: 2})
@@ -107,8 +111,8 @@ func (l *levels) add(at level) {
 	l.sips = at.span
 }
 
-// number numbers the edges and sites of all levels. It returns the first level with which they are
-// too many, or -1.
+// number numbers the edges and sites of all levels. It returns the first level with which their
+// number is above maxLinks, or -1.
 func (l *levels) number() int {
 	edges, sites := 0, l.sips
 	for i := range l.at {
@@ -130,13 +134,13 @@ func (l *levels) number() int {
 	return -1
 }
 
-// edges returns the number of edges of all levels; those of a level come network by network.
+// edges returns the number of edges of all levels. A level numbers its edges network by network.
 func (l *levels) edges() int {
 	last := &l.at[len(l.at)-1]
 	return last.firstEdge + last.copies*last.count
 }
 
-// edge returns the level of an edge, and its number among those of that.
+// edge returns the level of edge i, and the number of the edge within this level.
 func (l *levels) edge(i int) (*level, int) {
 	k := len(l.at) - 1
 	for i < l.at[k].firstEdge {
@@ -145,7 +149,7 @@ func (l *levels) edge(i int) (*level, int) {
 	return &l.at[k], i - l.at[k].firstEdge
 }
 
-// site returns the number through all levels of a site of a level's network.
+// site converts a site of one network to its number in all levels.
 func (l *levels) site(level, copy, local int) int {
 	at := &l.at[level]
 	group, plane := copy/at.planes, copy%at.planes
@@ -162,11 +166,13 @@ func (l *levels) site(level, copy, local int) int {
 	return at.firstHub + copy*at.net.hubs() + local - at.n
 }
 
-// A stand is a site in one of the networks to which it belongs.
-type stand struct{ level, copy, local int }
+// localSite is a site, numbered within one network of a level. A gateway has two: it belongs to the
+// network below it as the exit, and to the network above it as a member.
+type localSite struct{ level, copy, local int }
 
-// stand finds the network of a gateway, that of the groups whose exit it is, or of a hub.
-func (l *levels) stand(site int) stand {
+// localSite returns the network of a hub or of a gateway, and the site in it. For a gateway it is
+// the network below, whose exit the gateway is.
+func (l *levels) localSite(site int) localSite {
 	level := len(l.at) - 1
 	for ; level > 0; level-- {
 		at := &l.at[level]
@@ -176,22 +182,22 @@ func (l *levels) stand(site int) stand {
 	}
 	at := &l.at[level]
 	if site < at.firstHub {
-		return stand{level, (site - at.firstGateway) * at.planes, at.n}
+		return localSite{level, (site - at.firstGateway) * at.planes, at.n}
 	}
 	hubs := at.net.hubs()
 	local := at.n + (site-at.firstHub)%hubs
 	if at.gateway {
 		local++
 	}
-	return stand{level, (site - at.firstHub) / hubs, local}
+	return localSite{level, (site - at.firstHub) / hubs, local}
 }
 
-// member returns the place of a SIP's group among the members of a level.
+// member returns which member of its network a SIP belongs to.
 func (at *level) member(sip int) int { return sip / at.below % at.n }
 
-// parting returns the levels at which two SIPs are in different members, a bit each. In uniform
+// differing returns a bit set of the levels at which two SIPs are in different members. In uniform
 // levels it decides which kinds of links the route between them takes.
-func (l *levels) parting(from, to int) (levels uint32) {
+func (l *levels) differing(from, to int) (levels uint32) {
 	for i := range l.at {
 		if at := &l.at[i]; at.member(from) != at.member(to) {
 			levels |= 1 << i
@@ -200,8 +206,7 @@ func (l *levels) parting(from, to int) (levels uint32) {
 	return levels
 }
 
-// network returns the number of the network of a level that a SIP has a link to, or its group a
-// gateway.
+// network returns the number of the network of a level to which a SIP or its gateway has a link.
 func (at *level) network(sip int) int { return sip/at.span*at.planes + sip%at.planes }
 
 // crossing returns the level at which a message goes from gateway to gateway; -1 is none.
@@ -214,7 +219,7 @@ func (l *levels) crossing(from, to int) int {
 	return -1
 }
 
-// route appends the hops from one SIP to another; the number of the first edge is first.
+// route appends the hops from one SIP to another. The links of these edges are numbered from first.
 func (l *levels) route(hops []Hop, first, from, to int) []Hop {
 	for at := from; at != to; {
 		s, end := l.stretch(from, at, to)
@@ -230,20 +235,20 @@ func (l *levels) route(hops []Hop, first, from, to int) []Hop {
 	return hops
 }
 
-// stretch returns a part of the route between two SIPs. It has the network, the SIP or gateway
-// where it begins, and the site of that network at which it ends.
-func (l *levels) stretch(from, at, to int) (s stand, end int) {
+// stretch returns the part of a route that lies in one network. The part begins at the SIP or
+// gateway at, which s names as a site of this network, and ends at site end.
+func (l *levels) stretch(from, at, to int) (s localSite, end int) {
 	cross := l.crossing(from, to)
 	switch {
 	case at >= l.sips:
-		s = l.stand(at)
+		s = l.localSite(at)
 		v := &l.at[s.level]
 		group := s.copy / v.planes
 		if landing := l.landing(from, to, cross); group == landing/v.span { // down
-			return stand{s.level, v.network(landing), v.n}, v.member(to)
+			return localSite{s.level, v.network(landing), v.n}, v.member(to)
 		}
 		v = &l.at[s.level+1] // where it is a member
-		s = stand{s.level + 1, group / v.n, group % v.n}
+		s = localSite{s.level + 1, group / v.n, group % v.n}
 		if s.level < cross {
 			return s, v.n
 		}
@@ -254,28 +259,28 @@ func (l *levels) stretch(from, at, to int) (s stand, end int) {
 			level--
 		}
 		v := &l.at[level]
-		return stand{level, v.network(at), v.member(at)}, v.n
+		return localSite{level, v.network(at), v.member(at)}, v.n
 	}
 	level := 0
 	for l.at[level].group || l.at[level].member(at) == l.at[level].member(to) {
 		level++
 	}
 	v := &l.at[level]
-	return stand{level, v.network(at), v.member(at)}, v.member(to)
+	return localSite{level, v.network(at), v.member(at)}, v.member(to)
 }
 
-// landing returns the SIP at which a message arrives that has crossed a level of gateways. It has
-// the destination's place in all levels up to that one.
+// landing returns the SIP at which a message leaves the gateways, after it has crossed level cross.
+// It has the index of the destination in all levels up to this one.
 func (l *levels) landing(from, to, cross int) int {
 	span := l.at[cross].span
 	return from/span*span + to%span
 }
 
-// nodeName returns the name of a gateway or hub. It has its level, the number of its network or
-// group if there are several, and its kind: "rail3.leaf0", "rack.gateway2". The short form has no
-// names, and one network.
+// nodeName returns the name of a gateway or hub, such as "rail3.leaf0" or "rack.gateway2". It
+// consists of the level, the number of the network or group if there are several, and the kind. If
+// the level has no name, it has one network, and the name is the kind alone.
 func (l *levels) nodeName(site int) string {
-	s := l.stand(site)
+	s := l.localSite(site)
 	at := &l.at[s.level]
 	if at.gateway && s.local == at.n {
 		return fmt.Sprintf("%s.gateway%d", l.at[s.level+1].name, s.copy/at.planes)
@@ -294,12 +299,12 @@ func (l *levels) nodeName(site int) string {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// groupOf returns the group of a level that a site is in; -1 where it is in none.
+// groupOf returns the group of a level that contains a site, or -1 if none does.
 func (l *levels) groupOf(level, site int) int {
 	if site < l.sips {
 		return site / l.at[level].span
 	}
-	s := l.stand(site)
+	s := l.localSite(site)
 	if s.level > level {
 		return -1
 	}

@@ -296,7 +296,7 @@ func TestImpossibleLevels(t *testing.T) {
 		{"parts of groups", "{network: dragonfly, count: 9, link: {bw_gbs: 1}, dragonfly: {routers: 2, per_router: 2}}",
 			"system.levels.0.count: 9 members make no whole groups of 2 routers with 2 members each"},
 		{"too many in full", "{network: full, count: 1025, link: {bw_gbs: 1}}",
-			`system.levels.0.network: "full" joins at most 1024; there are 1025`},
+			`system.levels.0.network: "full" joins at most 1024 members; there are 1025`},
 		{"a link for each pair of very many groups",
 			"{network: dragonfly, count: 32768, link: {bw_gbs: 1}, dragonfly: {routers: 1, per_router: 1}}",
 			"system.levels.0.dragonfly: 32768 groups of 1 routers have more than"},

@@ -46,7 +46,7 @@ type Coord struct{ SIP, Cube, PE int }
 // cubes; then what joins the SIPs. So the number of any of them is a matter of arithmetic and no
 // table per pair, or per PE, is needed.
 type Machine struct {
-	topology *conf.Topology // that it was built from
+	topology *conf.Topology // topology from which it was built
 	cube     layout         // nodes and links of one cube
 	inCube   []Link         // of the first one, by number
 	links    int            // in all

@@ -73,7 +73,7 @@ func (m *Machine) oneSwitch(pes []int32) (found Joint, err error) {
 // joint returns the switch to which a link leads.
 func (m *Machine) joint(to LinkID) Joint {
 	l := m.Link(to)
-	s := m.outside.stand(m.place(l.To).index + m.sips)
+	s := m.outside.localSite(m.place(l.To).index + m.sips)
 	return Joint{Hub: l.To, Above: -1, Switch: m.topology.System().Between()[s.level].Switch,
 		name: switchName(m.NodeName(l.To))}
 }
@@ -84,7 +84,7 @@ func (m *Machine) isSwitch(n NodeID) bool {
 	if at.kind != kindSystemHub {
 		return false
 	}
-	s := m.outside.stand(at.index + m.sips)
+	s := m.outside.localSite(at.index + m.sips)
 	level := &m.outside.at[s.level]
 	return !level.gateway || s.local != level.n
 }
@@ -264,7 +264,7 @@ func (m *Machine) grow(x *Multimem, w *web, root NodeID, firsts []LinkID) {
 		}
 		n := int32(len(x.Joints))
 		number[hub] = n
-		s := m.outside.stand(m.place(hub).index + m.sips)
+		s := m.outside.localSite(m.place(hub).index + m.sips)
 		j.Hub, j.Switch, j.name = hub, m.topology.System().Between()[s.level].Switch, switchName(m.NodeName(hub))
 		x.Joints = append(x.Joints, j)
 		if j.Above >= 0 {

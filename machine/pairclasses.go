@@ -49,7 +49,7 @@ func (a *PairClasses) between(from, to uint32) uint32 {
 	m := a.m
 	k := [2]uint32{from, to}
 	if m.outside.uniform {
-		k = [2]uint32{m.outside.parting(int(from), int(to))}
+		k = [2]uint32{m.outside.differing(int(from), int(to))}
 	}
 	n, ok := a.betweenSIPs[k]
 	if ok {

@@ -29,7 +29,7 @@ func ParseSpace(s string) (Space, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("unknown memory %q: one of tcm, hbm, sram", s)
+	return 0, fmt.Errorf("unknown memory %q: want one of tcm, hbm, sram", s)
 }
 
 // Addr is an address. A physical one has 4 bits of space, 24 bits of unit (the PE, or the cube for

@@ -34,5 +34,5 @@ func ParseOrdering(s string) (Ordering, error) {
 			return Ordering(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown memory order %q: one of %s", s, strings.Join(orderings[:], ", "))
+	return 0, fmt.Errorf("unknown memory order %q: want one of %s", s, strings.Join(orderings[:], ", "))
 }

@@ -12,7 +12,7 @@ type Bar struct {
 	Value float64 // 0: none, and Label has the reason
 	Label string  // of the value; "": as the axis labels it
 	Role  Role
-	Limit float64 // that the value must keep: a black mark; 0: none
+	Limit float64 // limit of the value, drawn as a black mark; 0: none
 }
 
 // Bars is a figure of values one below the other, from 0 on.

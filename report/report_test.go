@@ -88,7 +88,7 @@ var results = map[string]*run.Result{
 		Class: &run.Class{Name: "scheduled", What: "the outcome may depend on which agent comes first",
 			Claim: "this run says nothing certain about other timings", Depends: []run.Depend{
 				{Op: "set", Call: "put_signal", Line: "x.go:7", Why: "hides what the word held before", Count: 1200},
-				{Op: "load_scalar", Call: "load_scalar", Why: "what it reads depends on when it looks", Count: 1},
+				{Op: "load_scalar", Call: "load_scalar", Why: "the value that it reads depends on the time of the call", Count: 1},
 			}},
 		Hazards: []run.Hazard{{
 			Kind: race.Race, Where: "box.data of sip0.cube0.pe2, element 64",

@@ -32,14 +32,14 @@ type Origin struct {
 type Row struct {
 	Name    string   `json:"name"`
 	Work    string   `json:"work"`
-	Command string   `json:"command,omitempty"` // that was timed, or the same in this process if it is empty
-	Runs    int      `json:"runs"`              // that came to their end
+	Command string   `json:"command,omitempty"` // command that was timed; empty: in this process
+	Runs    int      `json:"runs"`              // complete runs
 	Figures []Figure `json:"figures"`
 	Outcome *Outcome `json:"outcome,omitempty"` // of the command
 	Note    string   `json:"note,omitempty"`    // why there are fewer runs, or none
 	Only    Side     `json:"only,omitempty"`    // in a comparison: the only table with the row; empty: both
 
-	Err error `json:"-"` // that a command ended with, other than by the limit of time
+	Err error `json:"-"` // error of a command, other than the time limit
 }
 
 // Outcome is the result of a command's simulation. The speed of kernbench must not change it.

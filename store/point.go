@@ -19,13 +19,13 @@ type Point struct {
 
 	Collective string     `json:"collective"`
 	Algorithm  string     `json:"algorithm"`
-	Settings   string     `json:"settings"` // that replace configured ones, such as "n_slots=8 slot_size=16384"; "": none
+	Settings   string     `json:"settings"` // settings that replace configured ones, such as "n_slots=8 slot_size=16384"; "": none
 	Type       string     `json:"type"`
 	Op         string     `json:"op"`   // none where nothing is reduced
 	Root       int        `json:"root"` // -1 where there is none
 	Ranks      int        `json:"ranks"`
 	Size       unit.Bytes `json:"size"`  // the most that a rank brings or ends with
-	Elems      int        `json:"elems"` // that each rank brings
+	Elems      int        `json:"elems"` // elements of each rank
 	InPlace    bool       `json:"in_place"`
 
 	Time     unit.Time `json:"time_ps"`

@@ -14,7 +14,7 @@ type Run struct {
 	Command  string    `json:"command"`
 	Program  string    `json:"program"` // fingerprint of the kernbench that measured
 
-	Points      int    `json:"points"` // that it measured or found
+	Points      int    `json:"points"` // points that it measured or found
 	Topologies  string `json:"topologies"`
 	Collectives string `json:"collectives"`
 	Fidelity    string `json:"fidelity"`

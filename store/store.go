@@ -33,7 +33,7 @@ func Open(file string) (*Store, error) {
 // OpenToRead opens an existing file. No query changes it.
 func OpenToRead(file string) (*Store, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: there is no such file: kernbench tune --db %[1]s makes it", file)
+		return nil, fmt.Errorf("%s: there is no such file: kernbench tune --db %[1]s creates it", file)
 	} else if err != nil {
 		return nil, err
 	}

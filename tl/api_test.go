@@ -206,7 +206,7 @@ func TestMisuse(t *testing.T) {
 		{"futures out of order", func(c *tl.Context, x tl.Tensor, mine tl.Ref) {
 			c.RecvAsync(tl.West, x.Shape(), x.DType())
 			c.Wait(c.RecvAsync(tl.West, x.Shape(), x.DType()))
-		}, "comes after 1 earlier one(s) of direction W"},
+		}, "comes after 1 earlier future(s) of direction W"},
 		{"recv past a future", func(c *tl.Context, x tl.Tensor, mine tl.Ref) {
 			c.RecvAsync(tl.West, x.Shape(), x.DType())
 			c.RecvAny(x.Shape(), x.DType())

@@ -20,7 +20,7 @@ func (c *Context) Send(d Dir, t Tensor) {
 	if port < 0 {
 		c.invalidDir(d, true)
 	}
-	in := c.usually(OpSend, t.dtype, int(t.n), t.shape)
+	in := c.prepare(OpSend, t.dtype, int(t.n), t.shape)
 	in.Port, in.A, in.AOff = port, t.cell, t.off
 	c.counts.Sent += in.Bytes()
 	c.issue()
@@ -30,7 +30,7 @@ func (c *Context) Send(d Dir, t Tensor) {
 }
 
 // Slots returns the number of slots of the kernel's rings, and the size of a slot. A longer payload
-// takes several. If rings differ, it is the smallest number.
+// takes several slots. If rings differ, n is the smallest number of slots.
 func (c *Context) Slots() (n int, bytes int64) {
 	n = c.ring.Slots
 	if c.ring.Mixed {
@@ -44,7 +44,7 @@ func (c *Context) Slots() (n int, bytes int64) {
 	return n, c.ring.SlotBytes
 }
 
-// SendRef is Send from memory: the address form. What r names must lie in one memory.
+// SendRef is Send of data in memory. The data of r must lie in one memory.
 func (c *Context) SendRef(d Dir, r Ref) {
 	port := c.wiring.OutIndex(d)
 	if port < 0 {
@@ -54,7 +54,7 @@ func (c *Context) SendRef(d Dir, r Ref) {
 		c.badAddress("send", &r, "a message is read from one shard: send the shards one by one, or load first")
 	}
 	pa, _, _ := c.resolve(r.Addr)
-	in := c.usually(OpSend, r.DType, r.Shape.Elems(), r.Shape)
+	in := c.prepare(OpSend, r.DType, r.Shape.Elems(), r.Shape)
 	in.Port, in.Addr = port, pa
 	c.counts.Sent += in.Bytes()
 	c.issue()
@@ -63,11 +63,11 @@ func (c *Context) SendRef(d Dir, r Ref) {
 	}
 }
 
-// Recv takes the next message from the neighbour in direction d, waiting for it. The tensor lies in
-// the ring's slot. Its lifetime ends with the next receive from d, and only then does the sender
-// get the slot back. With AnyDir it takes from whichever ring has a message, in turn, and ends the
-// lifetimes of all directions. A payload longer than a slot is assembled in scratch and has no such
-// limit.
+// Recv waits for the next message from the neighbour in direction d, and takes it. The tensor lies
+// in the slot of the ring. Its lifetime ends with the next receive from d, and only then does the
+// sender get the slot back. With AnyDir, Recv takes from the rings that have a message, in turn,
+// and ends the lifetimes of all directions. A payload longer than a slot is assembled in scratch
+// memory: the lifetime of its tensor does not end with a receive.
 func (c *Context) Recv(d Dir, s Shape, t dtype.Type) (r Tensor) {
 	if port := c.wiring.InIndex(d); d != AnyDir && port >= 0 && c.ports[port].posted <= c.ports[port].taken {
 		c.takeFrom("recv", port, s, t, nil, &r)
@@ -83,14 +83,14 @@ func (c *Context) RecvAny(s Shape, t dtype.Type) (r Tensor, d Dir) {
 	return r, c.wiring.In[got].Dir
 }
 
-// RecvTo is Recv that copies the message to the place dst names and returns the slot to
-// its sender when the copy is done. It returns dst.
+// RecvTo receives like Recv, and copies the message to dst. The sender gets the slot back when the
+// copy is done. It returns dst.
 func (c *Context) RecvTo(d Dir, dst Ref) Ref {
 	c.take("recv", d, dst.Shape, dst.DType, &dst, nil)
 	return dst
 }
 
-// Future is a receive that has been announced and not yet waited for.
+// Future is a receive that RecvAsync has announced. Wait takes its message.
 type Future struct {
 	port  int
 	seq   uint32
@@ -125,7 +125,7 @@ func (c *Context) Wait(f Future) (r Tensor) {
 	if done := p.taken; f.seq != done {
 		what := "was waited for before"
 		if f.seq > done {
-			what = fmt.Sprintf("comes after %d earlier one(s) of direction %v that have not been waited for", f.seq-done, f.dir)
+			what = fmt.Sprintf("comes after %d earlier future(s) of direction %v: wait for these first", f.seq-done, f.dir)
 		}
 		c.misuse("wait", "the future "+what)
 	}
@@ -133,8 +133,8 @@ func (c *Context) Wait(f Future) (r Tensor) {
 	return r
 }
 
-// take resolves the direction. It is a fault to take a message before announced receives. It
-// returns the ring of the message.
+// take resolves the direction, takes a message and returns the port of its ring. It fails if the
+// ring has announced receives: their futures come first.
 func (c *Context) take(op string, d Dir, s Shape, t dtype.Type, dst *Ref, r *Tensor) int {
 	port := AnyPort
 	if d != AnyDir {
@@ -165,7 +165,7 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref,
 		for i := range c.ports {
 			c.endSlot(i)
 		}
-	} else if !c.watched || !c.putsOff(port) {
+	} else if !c.watched || !c.isDelayed(port) {
 		c.endSlot(port)
 	}
 	n, addr, cell, copied := s.Elems(), mem.Addr(0), None, dst != nil
@@ -182,7 +182,7 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref,
 		cell = c.newCell(cellSlot)
 		r.cell, r.gen, r.pe, r.shape, r.n, r.dtype, r.slot = cell, c.cells[cell].gen, int32(c.pe), s, int32(n), t, true
 	}
-	in := c.usually(OpRecv, t, n, s)
+	in := c.prepare(OpRecv, t, n, s)
 	in.Port, in.Dst, in.Copy, in.Addr = port, cell, copied, addr
 	c.issue()
 	got := in.GotPort
@@ -204,8 +204,8 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref,
 	return got
 }
 
-// noteEnding notes that an undirected receive ends the lifetimes of all slots. Later receives in
-// those rings do not show that.
+// noteEnding records, for error texts, that an undirected receive ends the lifetimes of all slots.
+// The receives of the single rings do not contain this information.
 func (c *Context) noteEnding(op string) {
 	if c.lines == nil {
 		return
@@ -240,7 +240,7 @@ func (c *Context) checkReceived(op string, port int) {
 	})
 }
 
-// useAfterCredit explains the use of a tensor whose slot has gone back.
+// useAfterCredit returns the fault of using a tensor whose slot was returned to the sender.
 func (c *Context) useAfterCredit(op string, t *Tensor) error {
 	return &fault.UseAfterCredit{
 		Place: c.place(op),
@@ -277,8 +277,8 @@ func at(line string) string {
 	return " at " + line
 }
 
-// Unreceived completes the fault of a launch that ended with messages in a ring. It has the calls
-// of the rank at one end, by its port c, and of the rank that sends into the ring.
+// Unreceived completes the fault of a launch that ended with messages in a ring. It adds the
+// calls of the receiver c and of the sender from. The ring has the numbers port and out there.
 func Unreceived(e *fault.Unreceived, c *Context, port int, from *Context, out int) *fault.Unreceived {
 	p := &c.ports[port]
 	e.Dir, e.Sent = c.wiring.In[port].Dir.String(), fmt.Sprintf("send(%v)", from.wiring.Out[out].Dir)

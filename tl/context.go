@@ -37,7 +37,7 @@ type Context struct {
 	source Source              // of a kernel that interprets a program; else nil
 	failed error               // the first fault
 	trial  map[*mem.Team]int64 // rendezvous of an execution that does not count; else nil
-	turn   *Turn               // that has begun
+	turn   *Turn               // collective that has begun
 }
 
 // seat is where a kernel runs.

@@ -89,9 +89,9 @@ func (e *editing) Do(in *Instr) {
 	e.Core.Do(in)
 }
 
-// putsOff reports whether the current receive is delayed. Then the slot received before stays valid
-// until the receive is performed.
-func (c *Context) putsOff(port int) bool {
+// isDelayed reports whether an edit delays the current receive. If so, the slot received before
+// stays valid until the receive is performed.
+func (c *Context) isDelayed(port int) bool {
 	e, ok := c.core.(*editing)
 	if !ok || e.inside || e.later != nil {
 		return false

@@ -5,16 +5,16 @@ import "kernbench/dtype"
 // making is the instruction that is being made.
 type making struct {
 	in      Instr
-	usual   bool // in is as usually makes it
+	usual   bool // prepare made in
 	side    OneSided
 	words   []int32 // of the signal that an operation names
 	dropped Instr   // apart from in, which may be in the making
 }
 
-// usually begins an instruction of one of the kinds that kernels are full of: loads, stores,
-// arithmetic on two tensors, messages, and what concerns windows. They use few of an instruction's
-// fields, and need not make all of it anew. There are no operands in it yet.
-func (c *Context) usually(op Op, t dtype.Type, n int, s Shape) *Instr {
+// prepare begins a frequent instruction: a load, a store, arithmetic on two tensors, a message, or
+// an operation on a window. It sets only the fields that these use, because that is faster than a
+// new Instr. It sets no operands.
+func (c *Context) prepare(op Op, t dtype.Type, n int, s Shape) *Instr {
 	in := &c.in
 	if !c.usual {
 		*in, c.usual = Instr{C: None}, true
@@ -39,14 +39,14 @@ func (c *Context) issue() {
 	c.core.Do(&c.in)
 }
 
-// look answers the watch, which may stop the kernel.
+// look reports progress to the watch, which may stop the kernel.
 func (c *Context) look() {
 	if err := c.watch.Look(&c.seen, c.here); err != nil {
 		c.fail(err)
 	}
 }
 
-// emit is issue of an instruction of any kind.
+// emit issues an instruction with any operation.
 func (c *Context) emit(in *Instr) {
 	c.in, c.usual = *in, false
 	c.issue()

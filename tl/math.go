@@ -105,7 +105,7 @@ func (c *Context) binary(name string, op dtype.BinaryOp, a, b, r *Tensor) {
 		}
 	}
 	c.result(name, a.dtype, s, r)
-	in := c.usually(OpMath, a.dtype, int(r.n), s)
+	in := c.prepare(OpMath, a.dtype, int(r.n), s)
 	in.Binary, in.Dst, in.A, in.AOff, in.B, in.BOff, in.Axis, in.Inner = op, r.cell, a.cell, a.off, b.cell, b.off, strideA, strideB
 	c.issue()
 }

@@ -30,7 +30,7 @@ func (c *Context) Load(r Ref) (t Tensor) {
 		return t
 	}
 	if pa, ok := c.whole(&r, int(t.n)); ok {
-		in := c.usually(OpLoad, r.DType, int(t.n), r.Shape)
+		in := c.prepare(OpLoad, r.DType, int(t.n), r.Shape)
 		in.Dst, in.Addr, in.Pieces = t.cell, pa, 1
 		if pa-c.slice > mem.MaxOffset {
 			c.elsewhere()
@@ -55,7 +55,7 @@ func (c *Context) Store(r Ref, t Tensor) {
 		return
 	}
 	if pa, ok := c.whole(&r, int(t.n)); ok {
-		in := c.usually(OpStore, r.DType, int(t.n), r.Shape)
+		in := c.prepare(OpStore, r.DType, int(t.n), r.Shape)
 		in.A, in.AOff, in.Addr, in.Pieces = t.cell, t.off, pa, 1
 		if pa-c.slice > mem.MaxOffset {
 			c.elsewhere()
@@ -85,7 +85,7 @@ func (c *Context) transfer(op string, kind Op, r *Ref, t *Tensor) {
 	for k := range pieces {
 		pa, n, _ := c.resolve(a)
 		n = min(n, left)
-		in := c.usually(kind, r.DType, int(n/size), r.Shape)
+		in := c.prepare(kind, r.DType, int(n/size), r.Shape)
 		in.Addr, in.Piece, in.Pieces = pa, k, pieces
 		if kind == OpLoad {
 			in.Dst, in.DstOff = t.cell, off

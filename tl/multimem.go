@@ -49,7 +49,7 @@ func (c *Context) LoadReduce(s Sym, by ReduceOp) (t Tensor) {
 		return t
 	}
 	c.counts.Read += own.Bytes()
-	in := c.usually(OpLoadReduce, own.DType, int(t.n), own.Shape)
+	in := c.prepare(OpLoadReduce, own.DType, int(t.n), own.Shape)
 	in.Dst, in.Binary, in.Side = t.cell, by.Binary(), &c.side
 	c.issue()
 	return t
@@ -69,7 +69,7 @@ func (c *Context) StoreMulticast(s Sym, t Tensor) {
 		return
 	}
 	c.counts.Written += to.Bytes()
-	in := c.usually(OpMulticast, to.DType, int(t.n), to.Shape)
+	in := c.prepare(OpMulticast, to.DType, int(t.n), to.Shape)
 	in.A, in.AOff, in.Side = cell, t.off, &c.side
 	c.issue()
 }
@@ -97,7 +97,7 @@ func (c *Context) ReduceMulticast(dst, src Sym, by ReduceOp) {
 	}
 	c.counts.Read += to.Bytes()
 	c.counts.Written += to.Bytes()
-	in := c.usually(OpReduceMulticast, to.DType, to.Len(), to.Shape)
+	in := c.prepare(OpReduceMulticast, to.DType, to.Len(), to.Shape)
 	c.side.Local = from.Addr
 	in.Binary, in.Side = by.Binary(), &c.side
 	c.issue()

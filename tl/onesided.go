@@ -45,7 +45,7 @@ type Traffic struct {
 	Written  int64 `json:"written_bytes"`  // stores and puts to the memory of other PEs
 	Notifies int64 `json:"notifies"`       // words updated, with data or without
 	Waits    int64 `json:"waits"`          // words waited for
-	Atomics  int64 `json:"atomics"`        // that return a value
+	Atomics  int64 `json:"atomics"`        // atomics that return a value
 	Puts     int64 `json:"puts"`           //
 	Gets     int64 `json:"gets"`           //
 	Syncs    int64 `json:"synchronisings"` // barriers and syncs
@@ -127,7 +127,7 @@ func (c *Context) put(dst Sym, peer int, p *putting) {
 	if n == 0 && !p.signal {
 		return
 	}
-	in := c.usually(OpPut, typ, n, shape)
+	in := c.prepare(OpPut, typ, n, shape)
 	in.A, in.AOff, in.Addr, in.Side = cell, off, local, &c.side
 	c.side = OneSided{Win: dst.win, Peer: int32(peer), Remote: to.Addr, Local: local, NBI: p.nbi, Atomic: p.atomic}
 	if p.atomic {
@@ -211,7 +211,7 @@ func (c *Context) get(op string, dst Ref, src Sym, peer int, nbi bool) {
 	c.counts.Gets++
 	c.countAccess(OpLoad, from.Addr, from.Bytes())
 	c.countAccess(OpStore, local, from.Bytes())
-	in := c.usually(OpGet, dst.DType, dst.Len(), dst.Shape)
+	in := c.prepare(OpGet, dst.DType, dst.Len(), dst.Shape)
 	in.Addr, in.Side = local, &c.side
 	c.issue()
 }
@@ -229,7 +229,7 @@ func (c *Context) Quiet() { c.plain(OpQuiet) }
 func (c *Context) PipeBarrier() { c.plain(OpDrain) }
 
 func (c *Context) plain(op Op) {
-	c.usually(op, dtype.Invalid, 0, Shape{})
+	c.prepare(op, dtype.Invalid, 0, Shape{})
 	c.issue()
 }
 

@@ -33,5 +33,5 @@ func ParseReduceOp(s string) (ReduceOp, error) {
 			return ReduceOp(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown reduction %q: one of sum, prod, max, min, avg", s)
+	return 0, fmt.Errorf("unknown reduction %q: want one of sum, prod, max, min, avg", s)
 }

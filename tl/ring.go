@@ -32,7 +32,7 @@ func (r *Ring) Validate() error {
 	case r.SlotBytes < 8:
 		return fmt.Errorf("slot_size %d: must be at least 8 bytes", r.SlotBytes)
 	case r.Space < mem.HBM || r.Space > mem.SRAM:
-		return fmt.Errorf("buffer_kind %v: one of tcm, hbm, sram", r.Space)
+		return fmt.Errorf("buffer_kind %v: want one of tcm, hbm, sram", r.Space)
 	case r.Poll && r.PollEvery <= 0:
 		return fmt.Errorf("poll interval %v: must be positive when backpressure is poll", r.PollEvery)
 	case r.CreditBytes < 0 || r.WakeCost < 0:

@@ -191,7 +191,7 @@ func (c *Context) signalled(s Signal, peer int) *OneSided {
 
 // signal hands over an operation on words.
 func (c *Context) signal(kind Op) {
-	c.usually(kind, dtype.Invalid, 0, Shape{}).Side = &c.side
+	c.prepare(kind, dtype.Invalid, 0, Shape{}).Side = &c.side
 	c.issue()
 }
 

@@ -14,7 +14,7 @@ type Tensor struct {
 	cell  int32
 	gen   uint32
 	off   int32
-	pe    int32 // whose it is
+	pe    int32 // PE that owns it
 	shape Shape
 	n     int32 // elements
 	seq   uint32

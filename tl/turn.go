@@ -10,7 +10,7 @@ type Turn struct {
 	ID      int32    // of the collective in this run, from 1 on: the same on all its ranks
 	World   int      // ranks of the collective
 	Rank    int      // this one among them
-	Op      ReduceOp // by which contributions are merged
+	Op      ReduceOp // operator that merges contributions
 	Label   int      // label of this rank's contribution, distinct per collective
 	In, Out []Ref    // contribution and result, in the order of the collective's definition; each in one shard
 

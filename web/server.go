@@ -35,7 +35,7 @@ type Server struct {
 	library *library
 	jobs    *jobs
 	token   string
-	host    string // that was asked to listen on, or ""
+	host    string // host to listen on, or ""
 }
 
 // New makes a server. It reads no file yet, but finds out whether each is there.

@@ -49,7 +49,7 @@ type Bound struct {
 
 // Witness explains a limit. The kind decides which fields are set.
 type Witness struct {
-	Bytes int64     `json:"bytes,omitempty"`      // that must pass
+	Bytes int64     `json:"bytes,omitempty"`      // bytes that must pass
 	Delay unit.Time `json:"delay_ps,omitempty"`   // of the limit: before the first byte passes and after the last
 	Pairs int64     `json:"pairs,omitempty"`      // compute, vector: of elements, to be combined
 	Rate  unit.Rate `json:"per_second,omitempty"` // of what they must pass, together; compute, vector: pairs
@@ -85,7 +85,7 @@ type Witness struct {
 // Options holds what limits depend on apart from the machine and the call.
 type Options struct {
 	Ideal       bool       // links and ports are not shared: only distance and the limits of rings remain
-	VectorUnits int        // that combine; 0: one of each rank. Communication engines have further ones
+	VectorUnits int        // units that combine; 0: one of each rank. Communication engines have further ones
 	Channels    []Channel  // rings as configured, for algorithms that use nothing else; nil: none
 	Pipeline    *Pipeline  // of such an algorithm, where it is one
 	Transfers   []Transfer // all that the algorithm moves in the call; nil: not known

@@ -9,7 +9,7 @@ import (
 // Pipeline describes an algorithm on rings that sends a vector, in pieces, from rank to rank. A
 // rank sends a piece on when it has all of it.
 type Pipeline struct {
-	Ranks []int // that every piece passes
+	Ranks []int // ranks that every piece passes
 	Parts int   // of the vector, each with its own path; 0: one
 	Piece int64 // bytes of a piece as they are set; 0: not known
 }
@@ -22,7 +22,7 @@ type stages struct {
 	delay float64 // of all hops together, with a receive in each, and of the memories at both ends
 	hop   float64 // the longest of those
 	recv  float64 // of a receive, in which all but the first part of a piece can come
-	turn  float64 // that a rank in the middle has with each piece, at least
+	turn  float64 // least time of a rank in the middle for each piece
 	all   slopes  // of all hops
 	inner slopes  // without the first and the last
 	ends  float64 // the smaller of those two

@@ -10,14 +10,14 @@ type Options struct {
 	Order mem.Ordering // what the machine promises about remote effects
 
 	PEName func(pe int) string // nil: "PE 3"
-	// Region names memory: "window scratch.data of rank 3, byte 16". Hazards of the same
-	// lines are told apart by what stands before " of ". May be nil.
+	// Region names memory: "window scratch.data of rank 3, byte 16". Hazards at the same lines
+	// are different if the texts before " of " differ. May be nil.
 	Region func(a mem.Addr) string
 
-	Most int // hazards that are described; 0: 20
+	Most int // largest number of hazards to describe; 0: 20
 
-	// Ignored reports whether kernels do not act on what atomics return: they use no value of a
-	// fetch-add, and repeat a compare-and-swap until it succeeds. The caller has tried that, by
+	// Ignored is true if kernels ignore the values that atomics return: they use no value of a
+	// fetch-add, and repeat a compare-and-swap until it succeeds. The caller has tested this with
 	// answers.Answers.
 	Ignored bool
 }
@@ -30,21 +30,21 @@ type Detector struct {
 
 	agents    []agent
 	alive     int  // agents that run
-	records   int  // that it was given
+	records   int  // records that the detector has received
 	resting   bool // no agent runs: rest is due before the next record
 	words     words
-	flags     map[mem.Addr]flagged // the last packets, by their words
+	flags     map[mem.Addr]flagged // the last packets, by the addresses of their flags
 	spots     placeNames
 	rings     map[uint32]*ring
 	marks     map[uint32]mark
 	wordReads reads
 
 	sided    bool // there was a one-sided operation
-	again    bool
-	plain    bool // words and readers are kept in full, for tests that compare
+	again    bool // a repeated run must know the facts of this one
+	plain    bool // no compressed state: tests compare it with the compressed one
 	hazards  hazards
 	depends  depends
-	ordered  depends // by sections that exclude each other
+	ordered  depends // accesses whose order a lock decides
 	learning learning
 
 	shadow // the last accesses of memory
@@ -59,7 +59,7 @@ type Detector struct {
 	joining
 }
 
-// learned notes whether a record has taught facts that a repeated run must know.
+// learned notes whether a record gave new facts, which a repeated run must know from its start.
 func (d *Detector) learned(news bool) { d.again = d.again || news }
 
 // agent is the state of one agent.
@@ -68,36 +68,36 @@ type agent struct {
 	alive    bool
 	asked    bool // isStream is known
 	isStream bool
-	parent   history.Agent // that started it last
-	plain    list          // loads and stores whose completion it does not know
+	parent   history.Agent // the agent that started it last
+	plain    list          // loads and stores that may be incomplete
 	sided    list          // puts and gets
-	updates  list          // of words
+	updates  list          // notifications and atomics
 	links    linksTo
 	lastLink linkID
 	lastPE   int32
 	fences   uint32
 	seq      uint32 // of its last effect at a PE
 	fenced   uint32 // seq at its last fence
-	put      *event // its last put, which a signal may belong to
-	grid     clock  // of a stream: what the ended programs of its grid knew
-	last     post   // of a queue of tasks
+	put      *event // its last put: the next signal may belong to it
+	grid     clock  // for a stream: joined clocks of the ended programs of its grid
+	last     post   // for a queue of tasks: the last one posted
 
-	atomics []history.Word // that it has changed by atomics
-	reading []wordRead     // since its last other operation
-	held    *held          // the sections that it is in, nil: none
+	atomics []history.Word // words that it has changed by atomics
+	reading []wordRead     // reads of words since its last other operation
+	held    *held          // the locked sections that it is in; nil: none
 	doubts  *doubts
 	jointly
 
 	releases *[8]release // its latest releases; nil: none
 	released int
-	waited   *[4]sighting // its last looks at words; nil: none
+	waited   *[4]sighting // its last reads of words; nil: none
 	waits    int
 }
 
-// release is a place at which an agent let others learn what it has done.
+// release is an operation of an agent that orders its earlier operations before those of others.
 type release struct {
 	time       uint32
-	to         int32 // PE whose word it changes, or -1
+	to         int32 // PE whose word the operation changes, or -1
 	call, line string
 }
 
@@ -105,7 +105,7 @@ type release struct {
 func New(o Options) *Detector { return newDetector(o, newFacts()) }
 
 // Next returns a judge for another pass over the same program. It knows what this one has learned
-// of later notifications. Use it if Report.Again is set.
+// about later notifications. Use it if Report.Again is set.
 func (d *Detector) Next() *Detector {
 	f := d.facts
 	if d.hidesHazards() {
@@ -138,7 +138,7 @@ func newDetector(o Options, f *facts) *Detector {
 // Log returns where the executor writes.
 func (d *Detector) Log() *history.Log { return d.log }
 
-// Fresh declares memory to be new: zeros that no agent has touched, whatever was there before. A
+// Fresh declares that memory is new: it holds zeros, and earlier accesses to it do not count. A
 // window that reuses memory needs it, because its control words begin at 0.
 func (d *Detector) Fresh(a mem.Addr, bytes int64) {
 	d.log.Flush()
@@ -165,17 +165,18 @@ func (d *Detector) agent(a history.Agent) *agent {
 
 // tick begins a new moment of an agent. Earlier releases do not cover what it does from now on.
 func (a *agent) tick() {
-	a.told = false
+	a.notified = false
 	if a.clk.time++; a.clk.time >= lastTime {
 		panic("race: an agent has too many moments")
 	}
 }
 
-// lastTime bounds the moments of an agent: half of what a uint32 holds, see lanes.go.
+// lastTime bounds the time of an agent. The highest bit stays free: see lanes.go.
 const lastTime = 1 << 31
 
-// tell returns the agent's clock for others, at a place of its program. Its next moment begins.
-func (d *Detector) tell(r *history.Record) clock {
+// publish returns the clock of an agent, for the agents that this record orders after it. It begins
+// the next moment of the agent.
+func (d *Detector) publish(r *history.Record) clock {
 	a := &d.agents[r.Agent]
 	c := a.clk.hold()
 	to := int32(-1)
@@ -219,7 +220,7 @@ func (d *Detector) record(r *history.Record) {
 		a.row++
 	case history.Put, history.Complete:
 	default:
-		if a.row = 0; a.told {
+		if a.row = 0; a.notified {
 			a.tick()
 		}
 	}
@@ -265,12 +266,12 @@ func (d *Detector) record(r *history.Record) {
 	case history.Wait:
 		d.waited(r)
 	case history.Poll:
-		d.depend("test", "what it answers depends on when it looks", r.Call, r.Line)
+		d.depend("test", "its result depends on the time of the call", r.Call, r.Line)
 	case history.Read:
 		settled := d.reading(r)
 		d.read(r)
 		if !settled || d.wordAt(r).guessed {
-			d.depend("load_scalar", "what it reads depends on when it looks", r.Call, r.Line)
+			d.depend("load_scalar", "the value that it reads depends on the time of the call", r.Call, r.Line)
 		}
 	case history.RMW:
 		d.atomically(r)
@@ -301,13 +302,13 @@ func (d *Detector) start(r *history.Record) {
 	d.agents[r.Other].tick()
 }
 
-// joinAgent handles the end of an agent, with all that it started. A stream goes on when all
-// programs of its grid have ended. Until then a program that starts late must not rely on what they
-// did.
+// joinAgent handles the end of an agent and of all operations that it started. A stream continues
+// when all programs of its grid have ended. Until then the ended programs are not ordered before a
+// program of the grid that starts late.
 func (d *Detector) joinAgent(r *history.Record) {
 	d.endGrid(r.Other)
 	a, o := &d.agents[r.Agent], &d.agents[r.Other]
-	if o.told {
+	if o.notified {
 		o.tick()
 	}
 	d.resolve(r.Other, nil)
@@ -327,13 +328,13 @@ func (d *Detector) joinAgent(r *history.Record) {
 		d.alive--
 	}
 	time := o.clk.time
-	d.drop(&o.clk) // it begins again with the knowledge of Agent
+	d.drop(&o.clk) // if started again, it knows only what its starter knows
 	o.clk = clock{agent: r.Other, time: time}
 	d.keepPut(r.Other, nil)
 	d.resting = d.alive == 0
 }
 
-// endGrid adds the knowledge of the programs of a grid to their stream.
+// endGrid orders the programs of a grid before all later operations of their stream.
 func (d *Detector) endGrid(s history.Agent) {
 	if a := &d.agents[s]; a.grid.v != nil {
 		d.joinTimes(&a.clk, a.grid.times())
@@ -341,7 +342,8 @@ func (d *Detector) endGrid(s history.Agent) {
 	}
 }
 
-// rest drops what matters only while an agent runs: all that begins now begins after it.
+// rest drops the state of the agents that have ended. No agent runs, so all later operations are
+// ordered after the earlier ones.
 func (d *Detector) rest() {
 	for _, ps := range d.pages.all {
 		for i := range ps.page {

@@ -106,7 +106,7 @@ type more struct {
 	seen    []witness       // as event.seen, all others
 	waiters []*event        // of a load or store, as carrier: accesses by the same PE that wait for it
 	lines   []knownLines    // of the signal of a packet: which lines agents know of
-	saw     []history.Agent // that have seen the update in its word, and have not acted on it
+	saw     []history.Agent // agents that have read the updated word and have not acted on it
 	ops     []uint64        // of a joint event: accesses that are not complete, ascending
 	opsDone int             // the first ones of ops that are complete
 	after   uint32          // of joint signals: the number of their puts

@@ -24,7 +24,7 @@ type ignoring struct {
 type swaps struct {
 	word      history.Word
 	at        map[int64]swapsAt
-	last      history.Agent // whose swap was the last one
+	last      history.Agent // agent of the last swap
 	contested bool          // something else has changed it
 	noLock    bool
 	free      int64         // what it holds as a lock that is free

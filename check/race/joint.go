@@ -48,7 +48,7 @@ type jointly struct {
 	unfinished []*event // joint events that are not complete, as long as they are needed
 	linked     []*event // joint events with effects at PEs, by seq, as long as a stretch or word refers to them
 
-	told        bool   // it has notified others at its current moment
+	notified    bool   // it has notified others at its current moment
 	row         int    // notifications since its last operation of another kind
 	jointPut    uint64 // its last put with a joint event, which a signal may belong to
 	jointPutSeq uint32

@@ -6,7 +6,7 @@ import (
 )
 
 // This file lets notifications share an event, if an agent makes many in a row. They share a moment
-// too: the agent's clock goes on only before its next operation of another kind (told).
+// too: the agent's clock goes on only before its next operation of another kind (notified).
 // Invariant: what is complete in that moment is complete for others from the next one on
 // (agent.now). So who knows the moment by one of the notifications knows no more than by the first.
 
@@ -46,7 +46,7 @@ func (d *Detector) notifyJointly(r *history.Record) bool {
 		d.mores[e.more].after = after
 		a.unfinished = append(a.unfinished, e)
 	}
-	a.told = true
+	a.notified = true
 	l.seq = m.e.seq
 	m.e.hold()
 	*d.words.at(r.Word) = stateOf(oneAddition, uint32(m.e.id))
@@ -56,7 +56,7 @@ func (d *Detector) notifyJointly(r *history.Record) bool {
 
 // now returns the moment from which on others know what is complete.
 func (a *agent) now() uint32 {
-	if a.told {
+	if a.notified {
 		return a.clk.time + 1
 	}
 	return a.clk.time

@@ -20,7 +20,7 @@ type question struct {
 	base    int64
 	updates []*event
 	later   []*event
-	after   []*event // that came later in the account, but need not have
+	after   []*event // events later in the account that could have come earlier
 }
 
 // all are the updates that can have been there.

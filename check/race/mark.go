@@ -18,7 +18,7 @@ type post struct {
 func (d *Detector) mark(r *history.Record) {
 	old := d.marks[r.Ring]
 	d.drop(&old.clk)
-	d.marks[r.Ring] = mark{d.tell(r), r.Call, r.Line}
+	d.marks[r.Ring] = mark{d.publish(r), r.Call, r.Line}
 }
 
 func (d *Detector) pass(r *history.Record) {

@@ -62,7 +62,7 @@ func (d *Detector) ringRecord(r *history.Record) {
 	case history.Credit:
 		m.credited = true
 		d.drop(&m.credit)
-		m.credit = d.tell(r)
+		m.credit = d.publish(r)
 	case history.Use:
 		switch {
 		case m.seq != r.Seq: // the slot has another message by now
@@ -91,7 +91,7 @@ func (d *Detector) send(q *ring, r *history.Record) {
 	if first {
 		q.op = r.Op
 		d.drop(&q.sent)
-		q.sent = d.tell(r)
+		q.sent = d.publish(r)
 	}
 	d.drop(&m.sent)
 	d.drop(&m.credit)

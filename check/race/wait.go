@@ -50,7 +50,7 @@ func (d *Detector) waited(r *history.Record) {
 	d.sided = true
 	switch {
 	case r.Call == "test":
-		d.depend("test", "what it answers depends on when it looks", r.Call, r.Line)
+		d.depend("test", "its result depends on the time of the call", r.Call, r.Line)
 	case r.Lines != tl.NoLine: // a flag that is not reused is set once: see packet
 	case r.Cmp != tl.GE && r.Cmp != tl.GT:
 		d.depend("wait "+r.Cmp.String(), "ends only while the word holds such a value", r.Call, r.Line)

@@ -105,7 +105,7 @@ func (d *Detector) notify(r *history.Record) {
 		d.changed(r)
 		return
 	}
-	if a := &d.agents[r.Agent]; a.told {
+	if a := &d.agents[r.Agent]; a.notified {
 		a.tick()
 	}
 	e := d.newUpdate(r)
@@ -178,7 +178,7 @@ func (d *Detector) updated(e *event, r *history.Record) {
 	if e.done == 0 {
 		d.pend(e)
 	}
-	e.clk = d.tell(r)
+	e.clk = d.publish(r)
 	if d.enterSingle(e, r) {
 		return
 	}

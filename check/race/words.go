@@ -270,7 +270,7 @@ func (d *Detector) firstWait(r *history.Record) bool {
 		y.reset()
 		y.one = &e.clk
 		y.cover(d.linkOf(e, pe(r.Word)), d.proven(e))
-		if !e.joint { // that would be noted once for each of its words
+		if !e.joint { // a joint event would be noted once for each of its words
 			y.sure = append(y.sure, e)
 		}
 		d.teach(r.Agent, y)

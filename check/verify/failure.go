@@ -23,9 +23,9 @@ type Failure struct {
 	// What is wrong with the contributors, in words, and as lists by label where the run
 	// kept explicit sets (explain mode).
 	Reason     string
-	Missing    []collective.Contributor // Count: how many are missing, always 1
-	Duplicated []collective.Contributor // Count: how often there
-	Strangers  []collective.Contributor // not expected at all
+	Missing    []collective.Contributor // Count is 1
+	Duplicated []collective.Contributor // Count is the number of occurrences
+	Unexpected []collective.Contributor // contributors of other elements
 	Step       string                   // the operation that caused it, if known
 }
 
@@ -85,9 +85,9 @@ func (c *check) overflowed(f *Failure) {
 	largest := dtype.MaxFinite(c.Call.Type)
 	switch got := dtype.At(c.Call.Type, c.Out(f.Rank), f.Element); {
 	case math.Abs(ref.Value[0]) >= overflows(c.Call.Type):
-		f.Reason = fmt.Sprintf("overflow: the exact result does not fit %v, whose largest number is %g", c.Call.Type, largest)
+		f.Reason = fmt.Sprintf("overflow: the exact result does not fit %v (largest number: %g)", c.Call.Type, largest)
 	case !isFinite(got):
-		f.Reason = fmt.Sprintf("overflow: the exact result fits %v, whose largest number is %g, a partial result does not",
+		f.Reason = fmt.Sprintf("overflow: the exact result fits %v (largest number: %g); a partial result does not",
 			c.Call.Type, largest)
 	default:
 		return
@@ -109,10 +109,10 @@ func (c *check) explain(f *Failure) {
 	case collective.Unwritten:
 		f.Reason = "never written"
 	case collective.Constant:
-		f.Reason = c.by(f, "a constant that no contribution went into")
+		f.Reason = c.by(f, "a constant without any contribution")
 	case collective.Opaque:
 		f.Step = c.operation(got.Why)
-		f.Reason = fmt.Sprintf("computed by %s, which is not an operation of %s, or not on contributions alone", f.Step, c.meaning())
+		f.Reason = fmt.Sprintf("computed by %s: either it is no operation of %s, or an operand is no contribution", f.Step, c.meaning())
 	default:
 		c.explainSets(f, d)
 	}
@@ -155,8 +155,8 @@ func (c *check) by(f *Failure, what string) string {
 	return what
 }
 
-// single describes an element that holds the input of one rank only: its own, untouched or not, or
-// that of another rank. It returns "" for other elements, and if one contribution is correct.
+// single describes an element that holds the input of one rank only: its own rank or another one.
+// It returns "" for other elements, and if one contribution is correct.
 func (c *check) single(f *Failure, want, got []collective.Contributor) string {
 	if len(got) != 1 {
 		return ""
@@ -219,8 +219,8 @@ func (c *check) explainSets(f *Failure, d collective.Difference) {
 	if len(f.Duplicated) > 0 {
 		parts = append(parts, "more than once: "+c.names(f.Duplicated))
 	}
-	if len(f.Strangers) > 0 {
-		parts = append(parts, "not of this element: "+c.names(f.Strangers))
+	if len(f.Unexpected) > 0 {
+		parts = append(parts, "not expected in this element: "+c.names(f.Unexpected))
 	}
 	f.Reason = strings.Join(parts, "; ")
 }
@@ -248,8 +248,8 @@ func (c *check) withoutSets(f *Failure, d collective.Difference, want []collecti
 	f.Reason = fmt.Sprintf("%d of %d contributions missing: %s", 1, len(want), c.names(f.Missing))
 }
 
-// compare sorts the contributors into what is missing, there more than once, or strange.
-// Both lists are sorted by rank and index.
+// compare finds the contributors that are missing, duplicated or unexpected. Both lists are sorted
+// by rank and index.
 func (f *Failure) compare(want, got []collective.Contributor) {
 	for len(want) > 0 || len(got) > 0 {
 		switch order := compare(want, got); {
@@ -257,7 +257,7 @@ func (f *Failure) compare(want, got []collective.Contributor) {
 			f.Missing = append(f.Missing, want[0])
 			want = want[1:]
 		case order > 0:
-			f.Strangers = append(f.Strangers, got[0])
+			f.Unexpected = append(f.Unexpected, got[0])
 			got = got[1:]
 		default:
 			if got[0].Count > 1 {

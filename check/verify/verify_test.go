@@ -92,7 +92,7 @@ func TestThirteenLargestOfTwoHundredFiftySixMissing(t *testing.T) {
 			missing = append(missing, c.Rank)
 		}
 		want := []int{243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255}
-		if !slices.Equal(missing, want) || len(f.Duplicated)+len(f.Strangers) != 0 {
+		if !slices.Equal(missing, want) || len(f.Duplicated)+len(f.Unexpected) != 0 {
 			t.Errorf("rank %d: missing %v, want %v; %v", f.Rank, missing, want, f)
 		}
 	}
@@ -148,7 +148,7 @@ func TestVerdicts(t *testing.T) {
 			},
 			prov: Fail, values: OK, fail: 1,
 			reasons: []string{"rank 1 (sip0.cube0.pe1), element 2:",
-				"1 of 2 contributions missing: rank 0 (its element 2)", "not of this element: rank 0 (its element 3)"}},
+				"1 of 2 contributions missing: rank 0 (its element 2)", "not expected in this element: rank 0 (its element 3)"}},
 		{name: "nothing written", call: sumOf(2, 4, dtype.F32),
 			do: func(w *world) {
 				w.ring()
@@ -157,13 +157,13 @@ func TestVerdicts(t *testing.T) {
 			prov: Fail, values: OK, fail: 1, reasons: []string{"element 1", "never written"}},
 		{name: "a constant", call: sumOf(2, 4, dtype.F32),
 			do:   func(w *world) { w.ring(); w.set(vector{make([]byte, 16), collective.MakeConstant(nil, 4)}, 1) },
-			prov: Fail, values: Fail, fail: 1, reasons: []string{"a constant that no contribution went into"}},
+			prov: Fail, values: Fail, fail: 1, reasons: []string{"a constant without any contribution"}},
 		{name: "zeros that nothing was added to", call: sumOf(2, 4, dtype.F32),
 			do:   func(w *world) { w.ring(); w.set(vector{make([]byte, 16), collective.MakeNeutral(nil, 4)}, 1) },
 			prov: Fail, values: Fail, fail: 1, reasons: []string{"no contribution at all"}},
 		{name: "an operation that a sum does not mean", call: sumOf(2, 4, dtype.F32),
 			do:   func(w *world) { w.ring(); w.out[1].prov = collective.Obscure(nil, w.out[1].prov, 9) },
-			prov: Fail, values: OK, fail: 1, reasons: []string{"computed by op#9, which is not an operation of all_reduce sum"}},
+			prov: Fail, values: OK, fail: 1, reasons: []string{"computed by op#9: either it is no operation of all_reduce sum"}},
 		{name: "an average without its division", call: collective.Call{World: 4, Elems: 2, Type: dtype.F32, Op: tl.Avg},
 			do:   func(w *world) { w.set(w.chain(0, 1, 2, 3)) },
 			prov: Fail, values: Fail, fail: 4, reasons: []string{"not divided by the number of ranks"}},
@@ -187,7 +187,7 @@ func TestVerdicts(t *testing.T) {
 				for r := range 3 {
 					w.set(w.own((r+1)%3), r)
 				}
-			}, prov: Fail, values: Fail, fail: 3, reasons: []string{"missing: rank 2", "not of this element: rank 1"}},
+			}, prov: Fail, values: Fail, fail: 3, reasons: []string{"missing: rank 2", "not expected in this element: rank 1"}},
 		{name: "an all-gather with two blocks swapped on one rank", co: collective.AllGather, call: sumOf(3, 2, dtype.F16),
 			do: func(w *world) {
 				gather := func(ranks ...int) (v vector) {

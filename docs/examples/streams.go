@@ -28,8 +28,8 @@ func addTiles(c *tl.Context, a tl.Args) {
 // end
 
 // guide: streams
-// halves brings x from PE 0 to PE 1 by the copy engine. Six programs add its halves there, at most
-// two at a time.
+// halves copies x from PE 0 to PE 1 with the copy engine. There, six programs add the two halves of
+// the copy; at most two programs run at the same time.
 func halves(ctx context.Context, dev *device.Context, x, y, out *device.Tensor, rows, cols int) error {
 	engine, err := dev.NewStream(0)
 	if err != nil {

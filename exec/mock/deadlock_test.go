@@ -42,7 +42,7 @@ func TestDeadlocks(t *testing.T) {
 			cycle:  []int{0, 1, 2},
 			first: fault.Blocked{Place: fault.Place{Rank: 0, Op: "send(E)"}, Sending: true, Dir: "E",
 				Peers: []int{1}, Occupancy: 1, Slots: 1},
-			text: []string{"ring E 1/1", "try n_slots: 2", "my_head=1 peer_tail_cache=0"},
+			text: []string{"ring E 1/1", "set n_slots: 2", "my_head=1 peer_tail_cache=0"},
 		},
 		{
 			name: "a rank that ends without its send",

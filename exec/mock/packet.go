@@ -20,7 +20,7 @@ const mostCuts = 4
 func (e *effect) cut() {
 	x := e.by.run
 	line, size := int(e.side.Lines.Data()), e.typ.Size()
-	lines := max(1, size/line) // that an element has, or one
+	lines := max(1, size/line) // lines of an element, at least one
 	elems := lines * line / size
 	units := (e.n + elems - 1) / elems
 	parts := min(units, 1+x.random.IntN(mostCuts))

@@ -11,8 +11,8 @@ import (
 )
 
 // rank is the Core of one rank, of one program of a grid, or of one task of a communication engine.
-// It performs every instruction at once, and yields to the others while it must wait. Its parts
-// stand in the files that change them.
+// It performs every instruction at once, and yields to the others while it must wait. Each embedded
+// part is declared in the file whose methods change it.
 type rank struct {
 	standing
 	parking
@@ -25,7 +25,7 @@ type rank struct {
 	wiring  *tl.Wiring
 	index   int // of the rank in its group
 	group   int
-	block   int // among the blocks of its group: the same, but where ranks have several
+	block   int // index among the blocks of its group; equals index if each rank has one block
 	pe      int32
 	stream  *stream // of a program of a grid
 	program int
@@ -42,7 +42,7 @@ type parking struct {
 	calls     int
 
 	wait    waiting
-	port    int       // of out when it waits to send, else of in, or tl.AnyPort
+	port    int       // port that it waits for: outgoing for a send, else incoming or tl.AnyPort
 	at      *tl.Instr // the instruction it is in
 	awaited *task
 	place   fault.Place // where it was when the launch hung
@@ -55,10 +55,10 @@ const (
 	forNothing waiting = iota
 	forSlot
 	forMessage
-	forWord    // to satisfy a comparison
-	forChange  // of any word, after polls without success
-	forEffects // of its own
-	forTask    // to end
+	forWord    // a word to satisfy a comparison
+	forChange  // a change of any word, after polls without success
+	forEffects // effects of its own operations
+	forTask    // the end of a task
 )
 
 // checkEvery is the number of instructions after which a kernel that never waits checks whether its
@@ -96,7 +96,8 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 	}
 }
 
-// turn resumes the kernel.
+// turn resumes the kernel until it suspends itself or ends. It is a turn of the schedule, and has
+// nothing to do with tl.OpBeginTurn, where a collective begins.
 func (r *rank) turn() {
 	tl.Drive(r.kernel).Enter()
 	r.next()
@@ -148,7 +149,7 @@ func (r *rank) Do(in *tl.Instr) {
 	}
 	if x.random != nil && noticed(in.Op) && x.chance(2) {
 		r.lazy = x.chance(16)
-		r.endTurn()
+		r.suspend()
 	}
 	r.book.Operands(in)
 	switch in.Op {
@@ -243,10 +244,10 @@ func (r *rank) mark(in *tl.Instr) {
 	r.turnID = 0
 }
 
-// row returns the place of row k of a load or store.
+// row returns the address of row k of a load or store.
 func row(in *tl.Instr, k int) mem.Addr { return in.Addr + mem.Addr(int64(k)*in.Pitch) }
 
-// drop forgets a tensor.
+// drop releases the value of a tensor.
 func (r *rank) drop(in *tl.Instr) {
 	cell := tl.Drive(r.kernel).Cell(in.A)
 	if r.run.log != nil {
@@ -272,19 +273,19 @@ func (r *rank) countHazards(in *tl.Instr) {
 	}
 }
 
-// park yields until an event that the rank may wait for.
+// park suspends the kernel until an event of the given type wakes the rank.
 func (r *rank) park(what waiting) {
 	r.run.sleep(r)
 	r.wait = what
-	r.endTurn()
+	r.suspend()
 	r.wait = forNothing
 }
 
-// endTurn ends this turn.
-func (r *rank) endTurn() {
+// suspend ends this turn of the schedule. If the launch was stopped, it abandons the kernel.
+func (r *rank) suspend() {
 	if !r.yield(struct{}{}) {
 		if r.run.hung {
-			r.place = tl.Drive(r.kernel).Place("") // describe has the operation
+			r.place = tl.Drive(r.kernel).Place("") // describe adds the operation
 		}
 		tl.Drive(r.kernel).Abandon()
 	}

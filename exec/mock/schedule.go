@@ -18,7 +18,7 @@ type actor interface {
 type turns struct {
 	actors []actor // ranks, or streams, programs and tasks
 	left   int     // of them that have not ended
-	gone   int     // that have ended, and are still in actors
+	gone   int     // actors that have ended and are still in the list
 	random *rand.Rand
 	ready  []actor // in random schedules: those that can take a turn
 }

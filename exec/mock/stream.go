@@ -14,7 +14,7 @@ import (
 type batch struct {
 	streams []*stream
 	events  map[*launch.Event]*event
-	gangs   map[*launch.Gang][]*stream // that have come to their launch of it
+	gangs   map[*launch.Gang][]*stream // streams that wait at their launch of a gang
 
 	engine  *launch.Engine // nil: there are none
 	engines []*engine      // of the PEs, in the order of the streams

@@ -27,11 +27,11 @@ type task struct {
 	tl.Task
 	queue  *queue
 	number int     // in its queue
-	stream *stream // whose launch posted it, and ends after it
+	stream *stream // stream whose launch posted it; the launch ends after it
 	event  uint32  // in the account of memory: its posting, then its end
-	rank   *rank   // that performs it, once it is in progress
+	rank   *rank   // rank that performs it, once it is in progress
 	ended  bool
-	waiter *rank // that awaits it
+	waiter *rank // rank that awaits it
 }
 
 // engines makes the communication engine of each PE, if the batch has them.
@@ -57,7 +57,7 @@ func (x *run) engines(b *launch.Batch) {
 
 // tasking holds what a rank has of tasks and turns.
 type tasking struct {
-	task   *task           // that it performs, or nil
+	task   *task           // task that it performs, or nil
 	posted map[int32]*task // by cell of their handles: those that were not awaited
 	turnID int32           // of the collective that has begun, or 0
 }

@@ -15,7 +15,7 @@ type watch struct {
 // words holds what a run knows of waits for words.
 type words struct {
 	watches map[int32][]watch
-	pollers []*rank // that wait for any word to change
+	pollers []*rank // ranks that wait for any word to change
 	changes uint64  // of words
 	granted int     // rounds of polls granted since
 }
@@ -140,7 +140,7 @@ func (r *rank) polled(in *tl.Instr) {
 		limit = vainReads
 	}
 	if p.again < limit {
-		r.endTurn()
+		r.suspend()
 		return
 	}
 	r.run.pollers = append(r.run.pollers, r)

@@ -13,7 +13,7 @@ import (
 type accounted struct {
 	book  *history.Book // nil: no account is kept
 	agent history.Agent
-	after history.Agent // that has started it
+	after history.Agent // agent that has started it
 	sends []sending     // by port; nil: there is none
 }
 

@@ -16,11 +16,11 @@ import (
 type causing struct {
 	causes  *cause.Log             // nil: causes are not recorded
 	heard   cause.Point            // of the event that is being handled
-	actor   *rank                  // whose kernel runs, or nil
+	actor   *rank                  // rank whose kernel runs, or nil
 	delayed map[uint32]cause.Point // of transfers that are seen later, by number
 	busy    map[*pe.PE]*busy
 	sites   map[siteKey]cause.Site
-	last    cause.Point // whose chain ends the run
+	last    cause.Point // point whose chain ends the run
 }
 
 // hear notes the cause of the event that is being handled.

@@ -10,7 +10,7 @@ type ringCauses struct {
 	ring    cause.Resource
 	used    []cause.Point // by slot: the end of its latest use, until its credit leaves
 	credit  cause.Point   // when the latest credit left
-	credits []cause.Point // that are in flight
+	credits []cause.Point // credits in flight
 	payload cause.Point   // when the payload was sent
 }
 

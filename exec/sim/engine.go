@@ -27,7 +27,7 @@ type queue struct {
 	pe      int32
 	rank    int // of the device
 	number  int
-	tasks   []*task // that wait for their turn
+	tasks   []*task // tasks that wait for their turn
 	running *task
 	posted  int
 	agent   history.Agent // in the account of memory
@@ -54,7 +54,7 @@ type task struct {
 type tasking struct {
 	task  *task   // of a communication engine; nil: it is none
 	turn  int32   // number of the collective that has begun, or 0
-	posts []*task // that it has posted and not awaited
+	posts []*task // tasks that it has posted and not awaited
 }
 
 // name returns how reports call it.

@@ -180,7 +180,7 @@ func TestFaults(t *testing.T) {
 			kernel: algorithm.RingAllReduce.Kernel,
 			want:   &fault.Deadlock{},
 			text: []string{"3 of 3 ranks cannot go on", "send(E) at algorithm/ring_allreduce.go:", "ring E 1/1",
-				"try n_slots: 2", "my_head=1 peer_tail_cache=0", "since t="},
+				"set n_slots: 2", "my_head=1 peer_tail_cache=0", "since t="},
 		},
 		{
 			name: "a rank that ends without its send",

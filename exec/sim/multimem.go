@@ -36,7 +36,7 @@ type multi struct {
 	peers   []int32    // of a store, by member: the number of the peer, or -1 for the PE itself
 	by      dtype.BinaryOp
 	group   *group
-	member  int       // that this PE is
+	member  int       // number of this PE in the team
 	per     int32     // elements of a part: as many as a message has
 	parts   int       // messages that carry the data over a link
 	left    int       // results or copies that have not arrived

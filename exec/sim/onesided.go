@@ -15,14 +15,14 @@ import (
 
 // sided holds what a rank has for one-sided communication.
 type sided struct {
-	multis  int32 // loads and stores of all copies that are in flight
+	multis  int32 // multimem operations in flight: loads or stores of all copies
 	peers   peers
 	queued  bool      // a put or get has been in the DMA queue of messages
 	flights int32     // puts, gets, notifications and atomics that are not complete
-	home    unit.Time // when the latest acknowledgement of those is back
-	stored  unit.Time // when that of the latest store to another PE's memory is
+	home    unit.Time // when the latest acknowledgement of these operations is back
+	stored  unit.Time // when the acknowledgement of the latest store to another PE is back
 	fences  uint32
-	reply   int64 // of an atomic
+	reply   int64 // value that the latest atomic returned
 	watch   watch
 	spin    spin
 	chance  chance
@@ -33,31 +33,31 @@ type effect struct {
 	change
 	expect int64
 
-	local   mem.Addr // of a put from memory: the source. Of a get: the destination
-	memory  bool     // a put from memory
+	local   mem.Addr // source of a put from memory, or destination of a get
+	memory  bool     // the source of a put is in memory
 	combine bool
-	lines   tl.PacketLine // that carry the word
+	lines   tl.PacketLine // lines of a packet that carry the word
 	by      dtype.BinaryOp
 }
 
 // change is the update of a word of a peer.
 type change struct {
 	win    *mem.Window
-	value  int64     // Of a reply to an atomic: the former value of the word
+	value  int64     // in a reply to an atomic: the former value of the word
 	info   *callInfo // nil unless the run is traced or its schedule is random
-	member int32     // of the window's team, whose copy it concerns
+	member int32     // member of the window's team whose copy changes
 	to     int32     // number of the peer
 	word   int32     // -1: none
 	typ    mem.WordType
 	op     effectOp
 }
 
-// callInfo holds what only traces and random schedules need of a change.
+// callInfo holds the data of a change that only traces and random schedules need.
 type callInfo struct {
 	start unit.Time // of the call
 	flow  uint64    // in the trace
-	line  uint32    // of a notification: see run.lines
-	late  unit.Time // by which a random schedule delays an arrival; -1: it was delayed
+	line  uint32    // source line of a notification: see run.lines
+	late  unit.Time // delay of the arrival by a random schedule; -1: it has passed
 }
 
 // newCallInfo returns the callInfo of a call, or nil if none is needed.
@@ -127,7 +127,7 @@ func (r *rank) put(in *tl.Instr) {
 	}
 	t.route = r.routeTo(i, from)
 	start := r.starts(i, byPut, r.Clock+e.spec.DMA.Setup)
-	user := r.fly(&t, &f)
+	user := r.newSided(&t, &f)
 	p.out++
 	if fromMemory && !r.holds(s.Local) {
 		// A request for the source goes to its memory.
@@ -168,7 +168,7 @@ func (r *rank) get(in *tl.Instr) {
 	ask, data := r.routesFrom(i, node(e.m, s.Local))
 	t.route = data
 	start := r.starts(i, byGet, r.Clock+e.spec.DMA.Setup)
-	user := r.fly(&t, &f)
+	user := r.newSided(&t, &f)
 	if pe == r.seat {
 		r.begin(start, t.route, noc.Collective, bytes, user, r.nextKey(des.Arrive, seqProgram))
 	} else {
@@ -181,8 +181,8 @@ func (r *rank) get(in *tl.Instr) {
 	}
 }
 
-// fly makes a transfer and its effect on arrival.
-func (r *rank) fly(t *transfer, f *effect) uint32 {
+// newSided registers a transfer and its effect on arrival. It returns the number of the transfer.
+func (r *rank) newSided(t *transfer, f *effect) uint32 {
 	r.flights++
 	t.side = r.run.effects.Put(f)
 	return r.run.xfers.Put(t)
@@ -193,15 +193,16 @@ func (r *rank) holds(a mem.Addr) bool {
 	return a.Space() != mem.SRAM && a.Unit() == int(r.seat)
 }
 
-// awaitLocal waits for the PE's own loads and stores in flight that the local access of a put or
-// get must not overtake. That access may take another queue of the port.
+// awaitLocal waits until no load or store of this PE in flight conflicts with the local access of a
+// put or get. That access may take another queue of the port, and could overtake them.
 func (r *rank) awaitLocal(a mem.Addr, bytes int64, write bool) {
 	for r.conflicts(a, a+mem.Addr(bytes), write) {
 		r.park(forAccess)
 	}
 }
 
-// departedSided: the source of a put or get has been read. The transfer carries its values.
+// departedSided handles the departure of a put or get: its source has been read. From now on the
+// transfer carries the values.
 func (r *rank) departedSided(t *transfer, end unit.Time) {
 	x := r.run
 	r.leave(dma.Collective, end)
@@ -216,7 +217,7 @@ func (r *rank) departedSided(t *transfer, end unit.Time) {
 	}
 }
 
-// deliveredSided: a transfer of one-sided communication has arrived whole.
+// deliveredSided handles the arrival of the last byte of a one-sided transfer.
 func (x *run) deliveredSided(user uint32, now unit.Time) {
 	place := x.xfers.At(user)
 	t := *place
@@ -226,7 +227,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		if t.kind == aRequestGet {
 			r.arriveSpan(&x.effects.At(t.side).change, now, t.bytes)
 		}
-		place.becomes(t.kind - aRequestPut + aPut)
+		place.becomes(t.kind - aRequestPut + aPut) // the constants of requests are in the same order
 		r.begin(now, t.route, noc.Collective, x.putWire(t.bytes, x.effects.At(t.side).lines), user, r.nextKey(des.Arrive, seqReply))
 		return
 	case anAtomic:
@@ -236,7 +237,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		x.atomicArrived(r, user, now)
 		return
 	case aPut:
-		if x.putOff(r, user, now) {
+		if x.delayPut(r, user, now) {
 			return
 		}
 	}
@@ -261,7 +262,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		}
 		r.oneSidedSpan(trace.Get, &f.change, now, t.bytes, t.line)
 		if f.win.Team.PEs[f.member] == r.seat {
-			r.arriveSpan(&f.change, now, t.bytes) // no member was asked
+			r.arriveSpan(&f.change, now, t.bytes) // a get from the own PE sends no request
 		}
 		r.home = max(r.home, now)
 		r.homes(-1)

@@ -48,7 +48,7 @@ const (
 
 	// From here on what progress ends.
 	forGet     // get target to be complete
-	forReply   // that to atomic target
+	forReply   // the reply to atomic target
 	forPeer    // what was sent to peer target to be acknowledged
 	forPipes   // composites to be complete
 	forEngines // loads, stores and composites to be complete

@@ -55,14 +55,14 @@ type rank struct {
 	run       *run
 	ctx       *tl.Context
 	wiring    *tl.Wiring // its rings
-	engines   *pe.PE     // that it computes with: its own, but for the programs of streams
-	component uint32     // that ties are broken by
+	engines   *pe.PE     // PE whose engines it uses: its own, except for programs of streams
+	component uint32     // breaks ties between events
 	id        int32      // in run.ranks
 	index     int32      // of the rank in its group
 	block     int32      // among the blocks of its group: the same, but where ranks have several
 	pe        int32
 	seat      int32  // PE that holds it: the same, except for a communication engine that several PEs share
-	source    uint32 // that the fabric keeps what it sends in order by
+	source    uint32 // the fabric keeps messages with the same source in order
 	group     int32
 	base      int32 // id of rank 0 of the group
 
@@ -79,10 +79,10 @@ type ring struct {
 	sizing   *ipcq.Sizing
 	slots    []ipcq.Slot
 	tokens   []ipcq.Token // by slot
-	payload  payload      // that was sent last
+	payload  payload      // last payload that was sent
 	from, to int32        // ids
 	out, in  uint8        // ports
-	credit   unit.Time    // that one takes to the sender
+	credit   unit.Time    // time of a credit to the sender
 	late     unit.Time    // from a token's arrival until it is seen
 	head     unit.Time    // of a token without its bytes
 	written  unit.Time    // when the channels of a transfer have written the latest token that came
@@ -97,7 +97,7 @@ type payload struct {
 	ipcq.Stream
 	token ipcq.Token // all of it
 	per   int32      // elements of a slot
-	slot  int32      // that the source lies in, or -1
+	slot  int32      // slot that holds the source, or -1
 	in    uint8      // ring of that slot
 	line  string     // of the send, if lines are recorded
 }

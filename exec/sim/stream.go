@@ -26,7 +26,7 @@ type batch struct {
 type gang struct {
 	arrived []*rank
 	at      unit.Time
-	last    cause.Point // that decides at
+	last    cause.Point // cause of the time at
 	gone    bool
 }
 
@@ -95,7 +95,7 @@ func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 		batch: &batch{Batch: b, engines: map[int32]*rank{}, gangs: map[*launch.Gang]*gang{}, events: map[*launch.Event]*event{},
 			queues: map[int32][]*queue{}},
 	}
-	places := make([]int, len(b.Streams)) // that the programs of a stream need
+	places := make([]int, len(b.Streams)) // places that the programs of each stream need
 	all := len(b.Streams)
 	for i := range b.Streams {
 		s := &b.Streams[i]

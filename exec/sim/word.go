@@ -166,7 +166,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	}
 	r.order(i, byControl, false)
 	at := r.starts(i, byWord, r.Clock)
-	user := r.fly(&transfer{kind: anAtomic, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: r.line()}, &f)
+	user := r.newSided(&transfer{kind: anAtomic, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: r.line()}, &f)
 	r.begin(at, r.controlTo(i), noc.Control, int64(r.run.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 	r.parkOn(forReply, int32(user))
 	s.Got = r.reply

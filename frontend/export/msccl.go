@@ -36,7 +36,7 @@ func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
 		return nil, err
 	}
 	if co.Reduces && f.Op == tl.Avg {
-		return nil, errors.New("avg divides, and no step of MSCCL does: export sum")
+		return nil, errors.New("MSCCL has no step that divides, as avg does: export sum")
 	}
 	c, first, err := carry(f)
 	if err != nil {

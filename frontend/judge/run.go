@@ -64,7 +64,7 @@ type channel struct {
 
 type message struct {
 	values []value
-	event  int32 // that sent it
+	event  int32 // event that sent it
 }
 
 type counter struct {

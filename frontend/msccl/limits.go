@@ -11,7 +11,7 @@ type runtime struct {
 	name          string
 	steps, blocks int  // of a block, of a gpu
 	needsRange    bool // outofplace, minBytes and maxBytes must be there
-	files         int  // that it loads; 0: no limit
+	files         int  // files that it loads; 0: no limit
 	plugin        bool // it chooses for another executor, by its own rules
 }
 
@@ -153,7 +153,7 @@ func (a *algo) notes() (notes []string) {
 	}
 	if remote > 0 {
 		notes = append(notes,
-			fmt.Sprintf("%d rrc or rrcs steps read another chunk than they write: both are taken as chunks of the rank itself",
+			fmt.Sprintf("%d rrc or rrcs steps read and write different chunks: both are taken as chunks of the rank itself",
 				remote))
 	}
 	if handed := a.handed(); handed > 0 {

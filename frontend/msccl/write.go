@@ -19,9 +19,9 @@ type Algorithm struct {
 	GPUs       []GPU
 }
 
-// GPU is a rank: the chunks of its buffers and its blocks.
+// GPU is a rank: the numbers of chunks of its buffers, and its blocks.
 type GPU struct {
-	Input, Output, Scratch int
+	Input, Output, Scratch int // chunks
 	Blocks                 []TB
 }
 
@@ -31,7 +31,7 @@ type TB struct {
 	Steps               []Step
 }
 
-// Step is a step in the file's own words. DepBlock is -1 without a dependency.
+// Step is a step, with types and buffers named as in the file. DepBlock is -1 without a dependency.
 type Step struct {
 	Type              string
 	SrcBuf, DstBuf    byte // i, o, s
@@ -41,8 +41,8 @@ type Step struct {
 	HasDep            bool
 }
 
-// everySize is maxBytes of a file for calls of every size. One runtime reads 0 as no limit, another
-// as no size.
+// everySize is maxBytes of a file for calls of any size. It is not 0, because one runtime takes 0
+// as no limit and another one rejects all sizes.
 const everySize = 1 << 40
 
 // Write writes an algorithm as XML that every runtime reads.
@@ -63,14 +63,14 @@ func Write(w io.Writer, a *Algorithm) error {
 		}
 	}
 	b := bufio.NewWriter(w)
-	most := a.MaxBytes
-	if most == 0 {
-		most = everySize
+	maxBytes := a.MaxBytes
+	if maxBytes == 0 {
+		maxBytes = everySize
 	}
 	in, out := number(a.InPlace), number(!a.InPlace)
 	fmt.Fprintf(b,
 		"<algo name=\"%s\" proto=\"%v\" nchannels=\"%d\" nchunksperloop=\"%d\" ngpus=\"%d\" coll=\"%s\" inplace=\"%d\" outofplace=\"%d\" minBytes=\"0\" maxBytes=\"%d\">\n",
-		a.Name, a.Protocol, len(channels), a.Chunks, len(a.GPUs), coll, in, out, most)
+		a.Name, a.Protocol, len(channels), a.Chunks, len(a.GPUs), coll, in, out, maxBytes)
 	for id, g := range a.GPUs {
 		fmt.Fprintf(b, "  <gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"%d\" s_chunks=\"%d\">\n", id, g.Input, g.Output, g.Scratch)
 		for t, tb := range g.Blocks {

@@ -125,7 +125,7 @@ const (
 
 // shape holds what the executor reads of an operation.
 type shape struct {
-	types    []ChannelType // that channel_type may be; empty: it is not read
+	types    []ChannelType // allowed values of channel_type; empty: it is not read
 	src, dst int           // least number of references
 	channels bool          // channel_ids are read
 	packets  bool

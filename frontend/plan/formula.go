@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -74,7 +75,11 @@ type formulaParser struct {
 
 func (p *formulaParser) fail(want string) {
 	if p.err == nil {
-		p.err = fmt.Errorf("relation %q, column %d: want %s", p.text, p.at+1, want)
+		found := "the end"
+		if rest := strings.Fields(p.text[p.at:]); len(rest) > 0 {
+			found = strconv.Quote(rest[0])
+		}
+		p.err = fmt.Errorf("relation %q, column %d: want %s; found %s", p.text, p.at+1, want, found)
 	}
 }
 

@@ -19,7 +19,7 @@ type links struct {
 
 type route struct {
 	hops []machine.LinkID
-	head unit.Time // that the first byte needs
+	head unit.Time // latency of the first byte
 	late unit.Time // from the arrival of a message until it is seen
 
 	slowest unit.Rate // of the links of a part to or from a switch

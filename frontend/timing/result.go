@@ -22,7 +22,7 @@ const (
 // Detail selects the contents of a Result.
 type Detail struct {
 	Rows int // of each table
-	Rank int // whose end is explained; None: the end of the call
+	Rank int // rank whose end is explained; None: the end of the call
 }
 
 // Result is the time of a call and what it was spent on.

@@ -60,7 +60,7 @@ type run struct {
 	events  events
 	acts    acts
 	done    int
-	rank    int // whose end is explained; None: that of all
+	rank    int // rank whose end is explained; None: the end of all
 }
 
 // explains reports whether a block may be the last of what is explained.
@@ -76,7 +76,7 @@ type block struct {
 	clock       unit.Time
 	landed      unit.Time // when all that it has written elsewhere has arrived
 	last        int32     // number of the act
-	act         act       // that it is at
+	act         act       // act in progress
 	flags       []flag    // published, ascending by round and Index
 	waiters     []int32
 }

@@ -12,7 +12,7 @@ import (
 type Count struct {
 	Link    machine.LinkID
 	ByClass [Classes]ClassCount // by traffic class
-	Busy    unit.Time           // that the link was taken, from the start of a message until its tail left
+	Busy    unit.Time           // time from the start of each message until its tail has left
 	Longest int                 // most messages that waited at once
 	Line    trace.Timeline      // when the link was busy
 }
@@ -21,9 +21,9 @@ type Count struct {
 type ClassCount struct {
 	Messages int64     `json:"messages"`
 	Bytes    int64     `json:"bytes"`
-	Queued   unit.Time `json:"queued_ps"`     // that messages have waited at the link, all together
+	Queued   unit.Time `json:"queued_ps"`     // sum of the waits of messages at the link
 	Stalls   int64     `json:"credit_stalls"` // messages that waited for space in the buffer at the far end
-	Stalled  unit.Time `json:"stalled_ps"`    // that the link was free meanwhile
+	Stalled  unit.Time `json:"stalled_ps"`    // time of these waits in which the link was free
 }
 
 // Add adds another count.

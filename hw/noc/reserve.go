@@ -28,7 +28,7 @@ type Use struct {
 	// kinds, one after the other.
 	Kind      uint32
 	Exclusive bool  // traffic takes it by Fabric.Exclusive; else by Send, on its Route
-	Bytes     int64 // that can be in flight at the same time
+	Bytes     int64 // bytes that can be in flight at the same time
 
 	Reserved
 }
@@ -116,7 +116,7 @@ type plan struct {
 
 // passed is the state of a link that routes pass.
 type passed struct {
-	bytes    int64  // that can be in flight over it
+	bytes    int64  // bytes that can be in flight over it
 	from     uint32 // where messages come from; see from and severalEdges; 0: none come
 	channels uint8  // a bit for each that a route uses
 }

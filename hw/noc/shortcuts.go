@@ -18,7 +18,7 @@ const (
 
 // shortcuts say which of them are used, and from which sizes on.
 type shortcuts struct {
-	off          Shortcuts // that are turned off
+	off          Shortcuts // shortcuts that are turned off
 	compressFrom int       // hops from which routes share them
 	prefetchFrom uintptr   // bytes of state from which it is fetched early
 }

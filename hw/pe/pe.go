@@ -25,7 +25,7 @@ type Spec struct {
 	Math    vector.Spec
 	GEMM    gemm.Spec
 	DMA     dma.Spec
-	Units   []hw.Unit // that compute: an instruction goes to the first one that takes it
+	Units   []hw.Unit // units that compute: an instruction goes to the first one that accepts it
 }
 
 // The units that every PE has, by their numbers in Spec.Units. Other units come after them.

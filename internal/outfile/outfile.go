@@ -18,7 +18,7 @@ import (
 // File is a file in the making. Exactly one of Commit and Discard ends it; Discard after Commit
 // does nothing.
 type File struct {
-	name string // that it will have
+	name string // final name of the file
 	f    *os.File
 	err  error // the first of a write
 	done bool

@@ -19,7 +19,7 @@ type Config struct {
 	CCL      string   // file: the built-in ccl.yaml
 	Sets     []string // KEY=VALUE over either file: none
 
-	Algorithm string            // that collectives run: the program's
+	Algorithm string            // algorithm of collectives: the program's
 	Ranks     int               // PEs that take part: as set by the program
 	NElem     int               // elements of each rank: as set by the program
 	DType     dtype.Type        // as set by the program

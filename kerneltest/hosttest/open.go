@@ -26,8 +26,8 @@ type Setup struct {
 	Executor string         // by name: mock
 	Seed     uint64         // number of a random schedule: the executor's own
 	NoData   bool           // keep no values, so that results are not judged
-	Races    *race.Detector // that sees accesses to memory, see Races: none
-	Trace    trace.Sink     // that gets the events of an executor with a clock: none
+	Races    *race.Detector // detector of accesses to memory, see Races: none
+	Trace    trace.Sink     // sink of the events of an executor with a clock: none
 
 	// Open makes the executor, if it needs options that exec.Setup lacks: that of Executor.
 	Open func(exec.Setup) (exec.Executor, error)

@@ -87,7 +87,7 @@ type modelParam struct {
 	kept string  // why it stays as it is
 
 	start      bool   // of a collective
-	collective string // whose start it is; "": of all that have none of their own
+	collective string // collective with this start; "": all that have none of their own
 }
 
 func (p *modelParam) unit() string {

@@ -20,7 +20,7 @@ type ScoreSpec struct {
 	Files      []string // with the tables
 	Collective string   // by its own name or that of nccl-tests; as stated in each table
 
-	Algorithms    []string   // that the library may have run; nil: Algorithms
+	Algorithms    []string   // algorithms that the library may have run; nil: Algorithms
 	AllAlgorithms bool       // all that can have these ranks
 	Largest       unit.Bytes // size that is simulated; beyond, times follow from the two largest
 

@@ -11,7 +11,7 @@ import (
 type Detail struct {
 	x    *explaining
 	runs []cause.Run
-	rank *int // whose end is explained; nil: the end of the run
+	rank *int // rank whose end is explained; nil: the end of the run
 }
 
 // TakeDetail returns the detail of a run, and drops it from the report, so that its memory can be

@@ -22,7 +22,7 @@ type Spec struct {
 	Run run.Spec
 
 	Root int  // of the collective, for its bound; not asked where there is none
-	Rank *int // whose end is explained; nil: the end of the run
+	Rank *int // rank whose end is explained; nil: the end of the run
 
 	Detail bool // keep what ranks and links did at each moment: see Report.Detail
 

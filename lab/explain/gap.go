@@ -36,7 +36,7 @@ type Slots struct {
 	Enough    int       `json:"enough"`
 	RoundTrip unit.Time `json:"round_trip_ps"` // of a message and its credit, at least
 	SlotBytes int64     `json:"slot_bytes"`
-	Message   int64     `json:"message_bytes"` // that slots hold on average: at most slot_bytes
+	Message   int64     `json:"message_bytes"` // average bytes of a slot in use: at most slot_bytes
 	Path      unit.Rate `json:"path_bytes_per_second"`
 }
 

@@ -17,29 +17,29 @@ import (
 // Change is the time of a run with one change. It is simulated, not estimated.
 type Change struct {
 	Name    string    `json:"name"`
-	Flags   string    `json:"flags,omitempty"` // that do the same with kernbench run; "": none do
+	Flags   string    `json:"flags,omitempty"` // flags of kernbench run with the same effect; "": none
 	Time    unit.Time `json:"simulated_time_ps"`
 	Launch  unit.Time `json:"launch_overhead_ps,omitempty"`
-	Saved   unit.Time `json:"saved_ps"` // less than before, with the launches; negative: more
+	Saved   unit.Time `json:"saved_ps"` // time before minus time after, each with its launch
 	Percent float64   `json:"saved_percent"`
 
-	// Blame is that of what was changed, and of all wake-ups: more cannot be saved, unless the
-	// order changes in which messages and kernels meet. Such a change is an anomaly. Bounded is
-	// false where no blame bounds the change.
+	// Blame is the blame of the changed resource and of all wake-ups. A change saves at most this
+	// time, if messages and kernels keep their order. If it saves more, it is an anomaly. Bounded
+	// is false if no blame bounds the change.
 	Bounded bool      `json:"bounded"`
 	Blame   unit.Time `json:"blame_ps,omitempty"`
 	Anomaly bool      `json:"anomaly,omitempty"`
 
-	Next  string `json:"next,omitempty"`  // largest reason of the changed run, and where; "": it was not explained
+	Next  string `json:"next,omitempty"`  // largest reason of the changed run, and its resource; "": not explained
 	Error string `json:"error,omitempty"` // why there is no time
 
 	spec    run.Spec
-	concern func(b *Blame) bool // blames that the change bears on; nil: not known
+	concern func(b *Blame) bool // whether the change can reduce a blame; nil: unknown
 }
 
 // WhatIf selects the changes to try.
 type WhatIf struct {
-	List bool     // those that the critical path suggests
+	List bool     // try the changes that the critical path suggests
 	Sets []string // KEY=VALUE, each alone
 	Top  int      // number of the best that are explained, too
 
@@ -47,8 +47,7 @@ type WhatIf struct {
 }
 
 // WhatIf simulates a run again with one thing changed at a time, and ranks the changes by the time
-// that they save. The error is the interruption by ctx, with which come the changes that were
-// tried.
+// that they save. If ctx interrupts it, it returns an error and the changes that were tried.
 func (r *Report) WhatIf(ctx context.Context, w WhatIf) ([]Change, error) {
 	var all []Change
 	if w.List {
@@ -145,12 +144,12 @@ func (r *Report) try(ctx context.Context, c *Change) {
 	c.Anomaly = c.Saved > c.Blame
 }
 
-// crowdedFrom is how many causes at once tell a run with too many messages under way at once to be
-// replayed within 1 GiB.
+// crowdedFrom is a number of causes that a log holds at once. A run with more has too many messages
+// in flight for a replay within 1 GiB.
 const crowdedFrom = 5 << 19
 
-// trialLog returns the log for a run that is not to be explained. It is nil unless replaying would
-// take much memory: a run with a log is simulated by events, which is slower.
+// trialLog returns the log for a run that is only timed. It is nil unless a replay would take too
+// much memory: a log forces the event-driven mode, which is slower and takes less.
 func (r *Report) trialLog() *cause.Log {
 	if r.crowded {
 		return forgetful()
@@ -230,7 +229,7 @@ func (r *Report) suggestions() []Change {
 	return all
 }
 
-// credits returns the changes where credits are waited for: more slots, larger buffers of links.
+// credits returns the changes against credit stalls: more slots, larger buffers of links.
 func (r *Report) credits() []Change {
 	var all []Change
 	rings, buffers := 0, false
@@ -256,7 +255,7 @@ func (r *Report) credits() []Change {
 	return all
 }
 
-// links returns the changes of a class of links: twice the rate, any rate, no latency.
+// links returns the changes of a class of links: twice the rate, unlimited rate, no latency.
 func (r *Report) links(class string) []Change {
 	var ids []machine.LinkID
 	kinds, latency := map[*machine.LinkSpec]bool{}, false
@@ -303,7 +302,7 @@ func (r *Report) links(class string) []Change {
 			s.Rate *= 2
 			s.Serial = s.Rate.Serial()
 		}),
-		change("of any rate", func(s *machine.LinkSpec) { s.Rate, s.Serial = machine.AnyRate, unit.Serial{} }),
+		change("with unlimited rate", func(s *machine.LinkSpec) { s.Rate, s.Serial = machine.AnyRate, unit.Serial{} }),
 	}
 	if latency {
 		all = append(all, change("without latency", func(s *machine.LinkSpec) { s.Router, s.Wire = 0, 0 }))

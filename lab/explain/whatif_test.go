@@ -51,7 +51,7 @@ func TestSavingsAreBounded(t *testing.T) {
 							t.Errorf("%s on %s, %d: with %s it takes %v, not %v", a.Name, p, elems, c.Name, c.Time, r.SimulatedTime)
 						}
 					}
-					if c.Anomaly && strings.HasSuffix(c.Name, " of any rate") {
+					if c.Anomaly && strings.HasSuffix(c.Name, " with unlimited rate") {
 						rates++
 					}
 					if c.Saved > 0 {

@@ -99,7 +99,7 @@ func (l *Limits) OfAlgorithm() bool {
 // Row has every limit at one size.
 type Row struct {
 	Size  unit.Bytes `json:"size"`              // of a call, the numerator of algbw
-	Elems int        `json:"elements_per_rank"` // that each rank brings (broadcast, scatter: the root)
+	Elems int        `json:"elements_per_rank"` // elements of each rank's input (broadcast, scatter: of the root's)
 
 	Bounds     []Limit   `json:"bounds"`
 	Hardware   unit.Time `json:"hardware_ps"`      // of the machine, for any algorithm
@@ -283,7 +283,7 @@ func boundCalls(s *Spec, what *collective.Collective, l *Limits) ([]collective.C
 		}
 	}
 	if len(calls) == 0 {
-		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element for each of them", what.Name, l.Ranks, s.Max)
+		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element per rank", what.Name, l.Ranks, s.Max)
 	}
 	return calls, nil
 }

@@ -211,9 +211,9 @@ func (p *perfPlan) choose(ctx context.Context, row *algorithm.TuningRow, c colle
 	return t, nil, fmt.Errorf("no tuned algorithm accepts a call of %v: %s", p.what.Bytes(c), strings.Join(refusals, "; "))
 }
 
-// isRight reports whether an algorithm computes right results on few elements. Only then may auto
-// choose it, even if the rows are not checked.
-func (p *perfPlan) isRight(ctx context.Context, t perfTarget) bool {
+// isVerified reports whether an algorithm computes right results on few elements. Only then may
+// auto choose it, even if the rows are not checked.
+func (p *perfPlan) isVerified(ctx context.Context, t perfTarget) bool {
 	c, err := sweep.FewElements(p.what, t.Plan)
 	if err != nil {
 		return false // the targets were checked with the same call

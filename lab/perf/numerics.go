@@ -39,7 +39,7 @@ type Rounding struct {
 	Notes      []string          `json:"notes"`
 
 	Planned int           `json:"rows_planned"`
-	Rows    []RoundingRow `json:"rows"` // that ended, in the order of the plan
+	Rows    []RoundingRow `json:"rows"` // complete rows, in the order of the plan
 
 	MadeBy run.MadeBy `json:"made_by"`
 }

@@ -76,7 +76,7 @@ type Sweep struct {
 
 	Sizes    []unit.Bytes `json:"-"`              // of the rows that are planned, ascending
 	Planned  int          `json:"rows_planned"`   // without those that are left out
-	Rows     []Row        `json:"rows"`           // that ended, in the order of the plan
+	Rows     []Row        `json:"rows"`           // complete rows, in the order of the plan
 	Wrong    int64        `json:"wrong"`          // elements of all rows
 	Checked  bool         `json:"checked"`        // at least one row was checked
 	AvgBusBW float64      `json:"avg_busbw_gbs"`  // of every row, each placement counting as one
@@ -97,7 +97,7 @@ type Row struct {
 	Root      int             `json:"root"`  // -1 where there is none
 	Algorithm string          `json:"algorithm"`
 	Ranks     int             `json:"ranks"`
-	Protocol  string          `json:"protocol,omitempty"` // that auto chose without a table; "": as configured
+	Protocol  string          `json:"protocol,omitempty"` // protocol that auto chose without a table; "": as configured
 	Chosen    []sweep.Setting `json:"chosen,omitempty"`   // settings of rings and pieces that auto chose without a table
 	Settings  []sweep.Setting `json:"settings"`           // those of Vary, in its order
 	Launch    unit.Time       `json:"launch_overhead_ps"` // of the call in software, which its times include

@@ -18,21 +18,21 @@ import (
 
 // perfPlan is a sweep with all its inputs loaded.
 type perfPlan struct {
-	spec  *Spec
-	row   *exec.Row // of Base.Executor
-	what  *collective.Collective
-	sizes []unit.Bytes
-	sweep *Sweep
-	rows  []*Row
-	jobs  []*sweep.Case                 // by row, two at most for each
-	apart map[*algorithm.Algorithm]bool // those that can store results in another place
+	spec       *Spec
+	row        *exec.Row // of Base.Executor
+	what       *collective.Collective
+	sizes      []unit.Bytes
+	sweep      *Sweep
+	rows       []*Row
+	jobs       []*sweep.Case                 // by row, at most two for each
+	outOfPlace map[*algorithm.Algorithm]bool // whether an algorithm can store results out of place
 
 	solvers []perfSolver // of machines with their ranks
 	bounded map[*Row]perfLimits
 
 	refused leftOut // rows that an algorithm's Check refused
 
-	auto  bool // of each call only the fastest row is measured and shown
+	auto  bool // only the fastest row of each call is measured and shown
 	tuned map[*Row]tunedRow
 
 	targets map[*Row]perfTarget // of auto
@@ -42,12 +42,12 @@ type perfPlan struct {
 // perfTarget is an algorithm on a machine with its settings.
 type perfTarget struct {
 	sweep.Target
-	apart  bool            // results can be stored out of place
-	choice string          // protocol that auto tries; "": as configured
-	chosen []sweep.Setting // of rings and pieces, that auto tries
+	outOfPlace bool            // results can be stored out of place
+	choice     string          // protocol that auto tries; "": the configured one
+	chosen     []sweep.Setting // settings of rings and pieces that auto tries
 
-	shape  []sweep.Setting // of a grid, that auto and all give it
-	limits perfLimits      // of no call yet
+	shape  []sweep.Setting // extents of a grid that auto or all choose
+	limits perfLimits      // without those of a call
 }
 
 // planPerf returns the plan of the measurements, or an error for a mistake in the spec.
@@ -57,9 +57,9 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 		return nil, err
 	}
 	if s.Iterations < 0 || s.Warmup < 0 {
-		return nil, fmt.Errorf("%d iterations after %d: neither can be negative", s.Iterations, s.Warmup)
+		return nil, fmt.Errorf("%d iterations after %d warm-up iterations: neither can be negative", s.Iterations, s.Warmup)
 	}
-	p := &perfPlan{spec: s, what: what, apart: map[*algorithm.Algorithm]bool{}, bounded: map[*Row]perfLimits{},
+	p := &perfPlan{spec: s, what: what, outOfPlace: map[*algorithm.Algorithm]bool{}, bounded: map[*Row]perfLimits{},
 		tuned: map[*Row]tunedRow{}, targets: map[*Row]perfTarget{}, tried: triedTargets{}}
 	if p.sizes, err = (sweep.Sizes{Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step}).List(); err != nil {
 		return nil, err
@@ -86,8 +86,8 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 		}
 		p.sweep.Varied = append(p.sweep.Varied, v)
 	}
-	foreign := files(s)
-	only := len(foreign) > 0 && len(s.Algorithms) == 0 && !s.AllAlgorithms
+	programs := files(s)
+	only := len(programs) > 0 && len(s.Algorithms) == 0 && !s.AllAlgorithms
 	auto, tuning, err := false, (*algorithm.Tuning)(nil), error(nil)
 	if !only {
 		auto, tuning, err = p.isAuto()
@@ -96,11 +96,11 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	case err != nil:
 		return nil, err
 	case only:
-	case auto && len(foreign) > 0:
-		return nil, fmt.Errorf("%s stands for one algorithm of the library, and alone: name algorithms beside %s, or all",
-			algorithm.Auto, foreign[0])
+	case auto && len(programs) > 0:
+		return nil, fmt.Errorf("algorithm %s and file %s: auto chooses from the library only; name algorithms to compare, or give all",
+			algorithm.Auto, programs[0])
 	case !auto && s.Base.Tuning != "":
-		return nil, fmt.Errorf("tuning table %s: only the algorithm %s chooses by one: give --algorithm %[2]s too",
+		return nil, fmt.Errorf("tuning table %s: only the algorithm %s uses one: add --algorithm %[2]s",
 			s.Base.Tuning, algorithm.Auto)
 	default:
 		if p.auto = auto && tuning == nil; p.auto {
@@ -111,10 +111,10 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(foreign) > 0 && len(s.Ranks) > 1 {
-		return nil, fmt.Errorf("%s has one number of ranks: measure it by itself, or give one number", foreign[0])
+	if len(programs) > 0 && len(s.Ranks) > 1 {
+		return nil, fmt.Errorf("file %s is for one number of ranks: give one number, or measure it alone", programs[0])
 	}
-	for _, name := range foreign {
+	for _, name := range programs {
 		if err := p.addFile(ctx, name); err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 		p.note("%s", note)
 	}
 	if len(p.rows) == 0 {
-		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element for each of them", what.Name, p.sweep.Ranks, s.Max)
+		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element per rank", what.Name, p.sweep.Ranks, s.Max)
 	}
 	for _, r := range p.rows {
 		if p.tuned[r].anchor {
@@ -189,18 +189,18 @@ func (p *perfPlan) ranks() ([]int, error) {
 	return all, nil
 }
 
-// addAll plans the rows of all targets, or of those that are right.
-func (p *perfPlan) addAll(ctx context.Context, right bool) error {
+// addAll plans the rows of all targets. With verified, only those whose results are right.
+func (p *perfPlan) addAll(ctx context.Context, verified bool) error {
 	targets, err := p.allTargets()
 	if err != nil {
 		return err
 	}
 	for _, t := range targets {
-		if right && !p.isRight(ctx, t) {
+		if verified && !p.isVerified(ctx, t) {
 			continue
 		}
 		p.describe(t)
-		if !right {
+		if !verified {
 			if err := p.add(ctx, t); err != nil {
 				return err
 			}
@@ -220,8 +220,8 @@ func (p *perfPlan) addAll(ctx context.Context, right bool) error {
 }
 
 // withProtocols returns a target of auto with each protocol of a machine on which they differ,
-// unless the protocol is set or varied. Switches combine and copy data without flags: with simple
-// alone.
+// unless the protocol is set or varied. Algorithms whose data switches combine or copy use simple
+// only, because such data carry no flags.
 func (p *perfPlan) withProtocols(t perfTarget) ([]perfTarget, error) {
 	all := t.Job.Machine.Topology().Software().Protocols
 	const key = "protocol"
@@ -250,7 +250,7 @@ func (p *perfPlan) isSet(key string) bool {
 		})
 }
 
-// describe sets the head of the sweep: the properties that all targets share.
+// describe sets the properties of the sweep that all targets share.
 func (p *perfPlan) describe(t perfTarget) {
 	w := p.sweep
 	w.MadeBy.Add(t.Job.Machine.Topology().Fingerprint())
@@ -283,7 +283,7 @@ func (p *perfPlan) allTargets() ([]perfTarget, error) {
 			return nil, err
 		}
 		for _, name := range names {
-			var shape []sweep.Setting // that auto and all give a grid
+			var shape []sweep.Setting // extents of a grid that auto or all choose
 			if p.spec.AllAlgorithms {
 				shape = sweep.Shape(x, name)
 			}
@@ -331,12 +331,12 @@ func (p *perfPlan) algorithms(settings []sweep.Setting) ([]string, error) {
 	return []string{sweep.DefaultAlgorithm(x.Entries, p.what)}, nil
 }
 
-// load makes the job of an algorithm, or of none.
+// load makes the job of an algorithm. The algorithm "" gives a job without one.
 func (p *perfPlan) load(algorithm string, settings []sweep.Setting) (*run.Job, error) {
 	return sweep.Load(&p.spec.Base, algorithm, settings)
 }
 
-// target makes an algorithm ready, on a device that only checks whether it is supported.
+// target prepares an algorithm, on a device that only checks whether the machine supports it.
 func (p *perfPlan) target(name string, settings []sweep.Setting) (perfTarget, error) {
 	t, err := sweep.NewTarget(&p.spec.Base, p.what, name, settings)
 	return perfTarget{Target: t}, err
@@ -354,7 +354,7 @@ func (p *perfPlan) notes() {
 	untimed := p.row.Needs(exec.Clock)
 	switch {
 	case untimed != nil:
-		p.note("%v: there are no times, and one iteration is all", untimed)
+		p.note("%v: there are no times, so only one iteration is run", untimed)
 	case s.Iterations > 1 || s.Warmup > 0:
 		p.note("time is simulated, from an idle machine: all iterations take the same time, so only one is run")
 	}

@@ -36,13 +36,13 @@ func (p *perfPlan) add(ctx context.Context, t perfTarget) error {
 // measurable finds out whether a target can leave results out of place, and the limits of its rows.
 func (p *perfPlan) measurable(ctx context.Context, t *perfTarget) error {
 	known, err := false, error(nil)
-	if t.apart, known = p.apart[t.Plan.Algorithm]; !known {
-		if t.apart, err = t.LeavesApart(ctx); err != nil {
+	if t.outOfPlace, known = p.outOfPlace[t.Plan.Algorithm]; !known {
+		if t.outOfPlace, err = t.LeavesApart(ctx); err != nil {
 			return err
 		}
-		p.apart[t.Plan.Algorithm] = t.apart
+		p.outOfPlace[t.Plan.Algorithm] = t.outOfPlace
 	}
-	if !t.apart {
+	if !t.outOfPlace {
 		p.note("%s leaves its results where the contributions are: there is nothing to measure out of place", t.Plan.Name)
 	}
 	return p.limits(t)
@@ -141,7 +141,7 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 		return nil
 	}
 	for _, inPlace := range []bool{false, true} {
-		if inPlace && !sweep.FitsInPlace(p.what, c) || !inPlace && !t.apart {
+		if inPlace && !sweep.FitsInPlace(p.what, c) || !inPlace && !t.outOfPlace {
 			continue
 		}
 		job := &sweep.Case{

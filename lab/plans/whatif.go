@@ -16,7 +16,7 @@ import (
 // Change is a call with one thing changed.
 type Change struct {
 	What  string    `json:"what"`
-	Flags string    `json:"flags,omitempty"` // that make the change; "": the file has to change
+	Flags string    `json:"flags,omitempty"` // flags that make the change; "": the file has to change
 	Time  unit.Time `json:"time_ps"`
 	Saved unit.Time `json:"saved_ps"` // less than 0: it is slower
 	Error string    `json:"error,omitempty"`

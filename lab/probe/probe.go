@@ -23,7 +23,7 @@ import (
 type Row struct {
 	Case      string    `json:"case"`
 	Placement string    `json:"placement"` // which PEs read whose slices
-	Bytes     int64     `json:"bytes"`     // that each PE reads
+	Bytes     int64     `json:"bytes"`     // bytes that each PE reads
 	Time      unit.Time `json:"time_ps"`   // from the first descriptor to the last byte
 	GBs       float64   `json:"gb_per_s"`  // all bytes over that time
 	Published float64   `json:"published_ns,omitempty"`

@@ -65,10 +65,10 @@ type search struct {
 	hang  *fault.Deadlock // nil: messages were left
 	found *run.Repairs
 
-	ops   []*op // that the kernels have issued, each line, kind and direction once
+	ops   []*op // operations of the kernels, each line, kind and direction once
 	known map[opKey]*op
 	calls []dialectCall
-	ins   []tl.Dir // that some rank has a ring from
+	ins   []tl.Dir // directions from which some rank has a ring
 	outs  []tl.Dir
 	world int
 

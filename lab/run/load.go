@@ -26,9 +26,9 @@ type Job struct {
 	program  *bench.Program    // that runs
 	given    *device.Given     // a program of instructions in the place of an algorithm, or nil
 	input    *bench.Input      // what ranks contribute; nil: the input of the program
-	tuning   *algorithm.Tuning // that auto chooses by, or nil
+	tuning   *algorithm.Tuning // table by which auto chooses, or nil
 	world    int               // ranks if Spec.Ranks is 0; 0: as configured
-	pes      []int32           // that take part; nil: the first of the machine
+	pes      []int32           // PEs that take part; nil: the first of the machine
 }
 
 var errNotLoaded = errors.New("run: the job was not made by Load")

@@ -91,7 +91,7 @@ func (x *Job) checkAlgorithm() error {
 		return nil
 	}
 	if x.Tuning != "" {
-		return fmt.Errorf("tuning table %s: only the algorithm %s chooses by one, and %s would not look at it",
+		return fmt.Errorf("tuning table %s: only the algorithm %s uses one, and %s would ignore it",
 			x.Tuning, algorithm.Auto, name)
 	}
 	_, err := device.ResolveAlgorithm(x.Entries, name)

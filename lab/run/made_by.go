@@ -10,7 +10,7 @@ import (
 // it is about contributions.
 type MadeBy struct {
 	Version  string   `json:"version"`              // of kernbench
-	Command  string   `json:"command"`              // that was called; empty in programs that use this package
+	Command  string   `json:"command"`              // command line; empty in programs that use this package
 	Machines []string `json:"machine_fingerprints"` // hashes of the machines' descriptions, as tuning tables have them
 }
 

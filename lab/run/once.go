@@ -48,9 +48,9 @@ type Execution struct {
 	Judged   []Judgement
 	values   []bench.Values
 	races    *race.Report       // nil: not judged
-	passes   int                // that the judge of races needed
+	passes   int                // passes that the judge of races needed
 	more     more               // of other schedules, judged because of atomics
-	measured []*device.Launched // whose figures are those of the program; nil: all
+	measured []*device.Launched // launches that count for the program; nil: all
 	use      *Use               // nil: not requested
 	report   []string
 	leaks    []device.Leak

@@ -49,7 +49,7 @@ func (x *Job) loadProgram() error {
 		{"n-elem", x.NElem != 0}, {"dtype", x.DType != dtype.Invalid}, {"op", x.Op != tl.Sum},
 	} {
 		if c.asked {
-			return fmt.Errorf("--%s and --program: the file %s already sets it", c.what, x.Program)
+			return fmt.Errorf("--%[1]s and --program: the file %[2]s already sets %[1]s", c.what, x.Program)
 		}
 	}
 	for _, set := range x.Sets {

@@ -62,7 +62,7 @@ type Result struct {
 	NsPerMessage    float64       `json:"wall_ns_per_message"`
 
 	Class   *Class   `json:"class,omitempty"` // if races were looked for, and the run ended or depends on the schedule
-	Hazards []Hazard `json:"hazards"`         // that were found, each kind and pair of places once
+	Hazards []Hazard `json:"hazards"`         // each type of hazard and pair of places once
 
 	Schedules *Schedules `json:"schedules,omitempty"` // where further ones were asked for
 
@@ -73,7 +73,7 @@ type Result struct {
 
 	MadeBy MadeBy `json:"made_by"`
 
-	Repairs *Repairs `json:"repairs,omitempty"` // that were tried after a deadlock
+	Repairs *Repairs `json:"repairs,omitempty"` // repairs that were tried after a deadlock
 
 	Fault string `json:"fault,omitempty"` // what stopped the run; Run's error has it as a type
 
@@ -110,8 +110,8 @@ type Failure struct {
 	Question   string `json:"question"`           // which verdict it falls under
 	Got        string `json:"got"`
 	Expected   string `json:"expected"`
-	Missing    []int  `json:"missing_ranks,omitempty"`    // whose contribution is not in it
-	Duplicated []int  `json:"duplicated_ranks,omitempty"` // whose contribution is in it more than once
+	Missing    []int  `json:"missing_ranks,omitempty"`    // ranks whose contribution is missing
+	Duplicated []int  `json:"duplicated_ranks,omitempty"` // ranks whose contribution is in it more than once
 	Times      []int  `json:"duplicated_times,omitempty"` // how often, one for each of those
 	Reason     string `json:"reason,omitempty"`           // operation and source line to blame, where known
 }

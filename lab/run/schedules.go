@@ -17,7 +17,7 @@ import (
 type Schedules struct {
 	Asked    int       `json:"asked"` // further runs
 	Done     int       `json:"done"`
-	Outcomes []Outcome `json:"outcomes"` // that differ, in the order in which they came up; the first is that of the run itself
+	Outcomes []Outcome `json:"outcomes"` // different outcomes, in the order in which they came up; the first is that of the run itself
 }
 
 // Outcome holds what one or more schedules came to.

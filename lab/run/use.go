@@ -15,7 +15,7 @@ import (
 
 // Use is the use of links, engines and rings in a run.
 type Use struct {
-	Span        unit.Time  `json:"span_ps"` // that utilisation refers to: of all launches
+	Span        unit.Time  `json:"span_ps"` // time to which utilisation refers: that of all launches
 	MovedBytes  unit.Bytes `json:"moved_bytes"`
 	NeededBytes unit.Bytes `json:"needed_bytes,omitempty"` // by the collectives, at least
 	Levels      []LinkUse  `json:"levels"`                 // sums of the links of a level, the hottest link's level first

@@ -81,7 +81,7 @@ type Row struct {
 
 	Fault   error        `json:"-"`                 // of the first failure; nil: its results were wrong
 	Spec    run.Spec     `json:"-"`                 // of the first failure
-	Repairs *run.Repairs `json:"repairs,omitempty"` // that a caller has found
+	Repairs *run.Repairs `json:"repairs,omitempty"` // repairs that a caller has found
 }
 
 // LeftOut is element types that are not tested on a machine, with the reason.

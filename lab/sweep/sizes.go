@@ -29,7 +29,7 @@ func (s Sizes) List() ([]unit.Bytes, error) {
 	case s.Max < s.Min:
 		return nil, fmt.Errorf("sizes from %v to %v: the largest is below the smallest", s.Min, s.Max)
 	case s.Factor != 0 && s.Step != 0:
-		return nil, fmt.Errorf("sizes by a factor of %d and by steps of %v: one of the two says how they grow", s.Factor, s.Step)
+		return nil, fmt.Errorf("sizes by a factor of %d and by steps of %v: both set the sizes; give one of the two", s.Factor, s.Step)
 	case s.Step < 0 || s.Step == 0 && s.Factor < 2 && s.Min < s.Max:
 		return nil, fmt.Errorf("sizes from %v to %v by a factor of %d: give a factor of at least 2, or a step", s.Min, s.Max, s.Factor)
 	}

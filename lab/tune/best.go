@@ -34,7 +34,7 @@ type Row struct {
 	Best       *Point     `json:"best"`
 	RunnerUp   *Point     `json:"runner_up"`  // the best of another algorithm; nil: there is none
 	Configured *Point     `json:"configured"` // the best with settings as they are configured; nil: there is none
-	Points     int        `json:"points"`     // that ended
+	Points     int        `json:"points"`     // complete points
 
 	// Regret is the relative loss against the best if this size used the choice of the sizes on
 	// either side. It estimates the loss of a table between its sizes. Nil: there is no size on one

@@ -166,7 +166,7 @@ func (t *tuner) planCalls(ctx context.Context, m *tuneMachine, what *collective.
 			}
 		}
 		if len(g.sizes) == 0 {
-			return fmt.Errorf("%s of %d ranks: sizes up to %v have no element for each of them", what.Name, g.call.World, t.spec.Max)
+			return fmt.Errorf("%s of %d ranks: sizes up to %v have no element per rank", what.Name, g.call.World, t.spec.Max)
 		}
 		c := g.call
 		c.Elems = g.sizes[0].elems

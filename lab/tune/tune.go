@@ -125,7 +125,7 @@ func (t *tuner) note(format string, args ...any) {
 func (s *Spec) check() error {
 	switch {
 	case s.Best < 1:
-		return fmt.Errorf("the best %d algorithms: at least 1 is needed", s.Best)
+		return fmt.Errorf("the best %d algorithms are to be measured; at least 1 is needed", s.Best)
 	case s.Budget < 1:
 		return fmt.Errorf("a budget of %d events: at least 1 is needed", s.Budget)
 	case len(s.Collectives) == 0:

@@ -128,7 +128,7 @@ type Lane struct {
 
 // Class is ranks that do the same.
 type Class struct {
-	Rank  int   `json:"rank"`  // that stands for the others: the one that ends last
+	Rank  int   `json:"rank"`  // rank shown for its class: the one that ends last
 	Ranks []int `json:"ranks"` // all of them
 }
 

@@ -105,7 +105,7 @@ func (k *checker) operand(o *Operand) error {
 	}
 	t, ok := k.tensors[o.Tensor]
 	if !ok {
-		return fmt.Errorf("found t%d, want a tensor that a statement before has made", o.Tensor)
+		return fmt.Errorf("found t%d, want a tensor that an earlier statement defines", o.Tensor)
 	}
 	n := t.shape.Elems()
 	if o.N == wholeTensor {

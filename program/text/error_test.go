@@ -107,7 +107,7 @@ func TestErrors(t *testing.T) {
 		{rank("load data[0:8]"), "x.txt:17: found no tensor for the result of load"},
 		{rank("x = load data[0:8]"), `x.txt:17: found "x" before =, want a tensor`},
 		{rank("t0 = load data[0:8]", "t0 = load data[0:8]"), "x.txt:18: found t0 again"},
-		{rank("send E t7"), "x.txt:17: found t7, want a tensor that a statement before has made"},
+		{rank("send E t7"), "x.txt:17: found t7, want a tensor that an earlier statement defines"},
 		{rank("t0 = load data[0:8]", "send E t0[4:9]"), "x.txt:18: found elements 4 to 9 of t0, want them within its 8"},
 		{rank("t0 = load data[0:8]", "send N t0"), "x.txt:18: found direction N, which rank 0 has not: it sends in E"},
 		{rank("t0 = recv E f16[8]"), "x.txt:17: found direction E, which rank 0 has not: it receives from W"},

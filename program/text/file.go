@@ -18,7 +18,7 @@ type File struct {
 	Op         tl.ReduceOp // if the collective reduces
 	Root       int         // if it has a root
 	Type       dtype.Type
-	Elems      int  // that each rank brings
+	Elems      int  // elements of each rank
 	Results    int  // elements of the memory of each result; 0: results replace the contributions
 	Idempotent bool // contributions may count more than once, as max and min permit
 

@@ -58,7 +58,7 @@ type interpreter struct {
 	tensors []tl.Tensor
 	futures map[tl.Dir][]tl.Future
 	groups  map[groupOf]*mem.Group
-	empty   []tl.Tensor // that stand for empty operands of the statement at hand
+	empty   []tl.Tensor // empty operands of the current statement
 }
 
 // Line returns the line of the statement at hand.

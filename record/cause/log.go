@@ -46,7 +46,7 @@ type RingEnds struct {
 	FromPE, ToPE int32
 	Dir          string // as the sender calls it
 	Slots        int
-	Messages     int64 // that arrived, each in a slot
+	Messages     int64 // messages that arrived, each in a slot
 	Bytes        int64 // of their data
 }
 

@@ -25,7 +25,7 @@ type Waiting struct {
 	Owner
 	At  Resource
 	Why Reason
-	For Owner // that the chain leads on to
+	For Owner // owner to which the chain continues
 }
 
 // Chain is the sequence of spans that decided the time of a point, the latest first.

@@ -18,7 +18,7 @@ type Lockstep struct {
 	by      []OriginID
 	last    []*piece // of memory, that each used last
 	free    map[int][]*column
-	senders []*Senders // that are not in use
+	senders []*Senders // senders that are not in use
 }
 
 // Lockstep begins a launch of ranks in lockstep, given by their PEs. It returns nil for a log that

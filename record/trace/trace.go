@@ -67,7 +67,7 @@ type Event struct {
 	Seq        int64     // of a message in its ring
 	Stalled    unit.Time // part of the span spent waiting for a credit, a message or an operand
 	Ring       uint32    // 1 + number of the ring of a send, receive, message or credit; 0 otherwise
-	Flow       uint64    // that the two ends of a one-sided operation or a task have in common; 0: none
+	Flow       uint64    // same number at both ends of a one-sided operation or a task; 0: none
 	Line       string    // of the kernel's source, where an executor records lines
 }
 

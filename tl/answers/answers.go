@@ -77,7 +77,7 @@ type answering struct {
 	c        *tl.Context
 	answers  *Answers
 	hash     maphash.Hash
-	failed   *swap             // that must be repeated
+	failed   *swap             // swap that must be repeated
 	put      map[wordKey]int64 // what the last compare-and-swap has put into each word
 	gaveUp   bool
 	most     int64

@@ -30,7 +30,7 @@ type Launch struct {
 	// them. Nil: none.
 	Tensors func(pe int) unit.Bytes
 
-	Watch *watch.Watch // that sees what its kernels do; may be nil
+	Watch *watch.Watch // observer of its kernels; may be nil
 }
 
 // Group is a set of PEs that run a launch's kernel together.

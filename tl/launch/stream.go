@@ -29,7 +29,7 @@ type Batch struct {
 	WakeCost  unit.Time
 	Protocol  tl.Protocol
 
-	Watch *watch.Watch // that sees what its kernels do; may be nil
+	Watch *watch.Watch // observer of its kernels; may be nil
 }
 
 // Engine describes the communication engine of each PE: one more core, which performs tasks in
@@ -249,7 +249,7 @@ func (op *StreamOp) validate() error {
 		case op.Win == nil:
 			return errors.New("no word")
 		case op.Cmp > tl.LE:
-			return fmt.Errorf("%v: one of EQ, NE, GT, GE, LT, LE", op.Cmp)
+			return fmt.Errorf("%v: want one of EQ, NE, GT, GE, LT, LE", op.Cmp)
 		}
 		if p := op.Win.PartOfWord(op.Word); p != nil && p.Word.Wrap(op.Value) != op.Value {
 			return fmt.Errorf("%d does not fit in %v", op.Value, p)

@@ -19,14 +19,14 @@ import (
 type Watch struct {
 	most    atomic.Uint32
 	answers atomic.Uint32
-	kernel  atomic.Pointer[Kernel] // that runs, or ran last
+	kernel  atomic.Pointer[Kernel] // kernel that runs, or ran last
 
 	limits    Limits
 	stopping  atomic.Bool // positions of kernels are wanted
 	abandoned atomic.Bool
 
 	mu     sync.Mutex
-	known  map[*Kernel]struct{} // that have run
+	known  map[*Kernel]struct{} // kernels that have run
 	exited error                // of a kernel that ended its goroutine
 	stops  map[*Kernel]*Stop
 }
@@ -38,7 +38,7 @@ type Kernel struct {
 	PE    func() string            // may be nil
 	Now   func() (unit.Time, bool) // simulated time; false without a clock; may be nil
 
-	entered *Watch // that knows it; the executor's goroutine changes it
+	entered *Watch // watch that knows it; the executor's goroutine changes it
 
 	context, entry uintptr // of the latest call of Runs; read and written by atomic operations
 }

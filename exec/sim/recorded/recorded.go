@@ -40,7 +40,7 @@ type Launch struct {
 // Verdict is the outcome of an attempt to replay a launch.
 type Verdict struct {
 	Events    string // why the launch needs event-driven simulation; "": it is replayed
-	Irregular bool   // that is because the program does not run to its end; data may be changed
+	Irregular bool   // the reason is a program that does not run to its end; data may be changed
 }
 
 // Run carries out a launch from its program if it can.

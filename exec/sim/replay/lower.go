@@ -17,7 +17,7 @@ type step struct {
 	a    int32 // tensors, or tl.None
 	b    int32
 	c    int32
-	time unit.Time // that the memory's port or the engine works
+	time unit.Time // that the port of the memory or the engine is busy
 }
 
 type stepKind uint8
@@ -40,7 +40,7 @@ type common struct {
 	firstForm map[size]uint32 // first form of a size
 	types     []program.Form  // of forms
 	more      []program.More
-	instr     tl.Instr // that units are asked about
+	instr     tl.Instr // instruction whose unit is looked up
 }
 
 // form holds the properties of payloads of one type and shape.
@@ -51,7 +51,7 @@ type form struct {
 	wire  [2]int64
 	bytes [2]int64     // of a part; of the last one
 	tcm   [2]unit.Time // to copy them within TCM
-	late  [2]unit.Time // by which channels delay a part
+	late  [2]unit.Time // delays of a part, by channel
 	same  uint32       // the first form of as many elements of the same size
 }
 

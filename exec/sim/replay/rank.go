@@ -14,7 +14,7 @@ type rank struct {
 	steps    []step
 	at       int32 // in steps
 	wait     waiting
-	port     uint8 // that it waits at
+	port     uint8 // port at which it waits
 	phase    phase // of the step at hand
 	done     bool
 	clock    unit.Time

@@ -11,7 +11,7 @@ import (
 type wire struct {
 	form uint32
 	ring uint32
-	slot int32 // that is read, or none
+	slot int32 // slot that is read, or none
 	seq  uint32
 	next uint32 // in the list of unused ones
 	at   unit.Time

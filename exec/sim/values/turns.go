@@ -41,7 +41,7 @@ type payload struct {
 type ranks struct {
 	*group
 	all   []turn
-	ready []*turn // that can go on, in the order in which they came to it
+	ready []*turn // turns that can continue, in the order in which they became ready
 	in    tl.Instr
 }
 

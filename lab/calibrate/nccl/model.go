@@ -11,7 +11,7 @@ import (
 type System struct {
 	Generation Generation
 	Ranks      int
-	Nodes      int     // that divide the ranks evenly; 1 or more
+	Nodes      int     // 1 or more; they divide the ranks evenly
 	NVLink     float64 // GB/s in each direction of a GPU
 	Network    float64 // GB/s in each direction of all cards of a node; 0 with one node
 	NVLS       bool    // switches reduce and copy

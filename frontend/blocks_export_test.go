@@ -142,7 +142,7 @@ func TestBlocksAreExported(t *testing.T) {
 func TestPublishedPlansAreExported(t *testing.T) {
 	folder := filepath.Join("..", "..", "shared", "data")
 	if _, err := os.Stat(folder); err != nil {
-		t.Skip("there is no " + folder)
+		t.Skip("no folder " + folder + " with published plans")
 	}
 	sources, _, err := frontend.Find(folder)
 	if err != nil {

@@ -103,7 +103,7 @@ func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 			return nil, fmt.Errorf("stream %d is of PE %d: the machine has %d", s.ID, s.PE, e.m.NumPEs())
 		}
 		if b.Engine != nil {
-			x.batch.queues[s.PE] = nil // for now
+			x.batch.queues[s.PE] = nil // counted here, made below
 		}
 		for k := range s.Ops {
 			switch op := &s.Ops[k]; op.Kind {

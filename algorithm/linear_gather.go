@@ -14,6 +14,7 @@ func linearGather(c *tl.Context, a tl.Args) {
 	data, signals := scratch(c, a, r.n*a.NElem)
 	begun, came, use := row(c, signals, 0).At(r.root), row(c, signals, 1), a.Use(r.root)
 	slot := data.Chunk(r.n, me)
+	c.UseChannels(a.TransferChannels)
 	if me != r.root {
 		awaitWord(c, begun, use)
 		c.PutSignal(slot, r.root, a.Shard(me), came.At(me), tl.SignalAdd, 1)
@@ -39,7 +40,6 @@ var LinearGather = Register(Algorithm{
 	Collective: "gather",
 	Topology:   "none",
 	Kernel:     linearGather,
-	Transfers:  true,
 	KernelArgs: firstIsRoot,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return slotsOf(world, nElem, t, 2, meshRow(world))

@@ -12,6 +12,7 @@ func linearScatter(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	m := a.NElem / r.n
 	data, signals := scratch(c, a, m)
+	c.UseChannels(a.TransferChannels)
 	begun, came, use := row(c, signals, 0), row(c, signals, 1).At(r.root), a.Use(r.root)
 	if me != r.root {
 		notify(c, begun.At(me), r.root)
@@ -34,7 +35,6 @@ var LinearScatter = Register(Algorithm{
 	Collective: "scatter",
 	Topology:   "none",
 	Kernel:     linearScatter,
-	Transfers:  true,
 	KernelArgs: firstIsRoot,
 	Check:      equalBlocks,
 	Constraint: "elements a multiple of N",

@@ -14,6 +14,7 @@ func pairwiseAllToAll(c *tl.Context, a tl.Args) {
 	data, signals := scratch(c, a, inputElems(a, n))
 	came, use := row(c, signals, 0), a.Use(0)
 	slot := data.Chunk(n, me)
+	c.UseChannels(a.TransferChannels)
 
 	move(c, c.Local(slot), a.InBlock(me, n, me))
 	for i := 1; i < n; i++ {
@@ -31,7 +32,6 @@ var PairwiseAllToAll = Register(Algorithm{
 	Collective: "all_to_all",
 	Topology:   "none",
 	Kernel:     pairwiseAllToAll,
-	Transfers:  true,
 	Check:      equalBlocks,
 	Constraint: "elements a multiple of N",
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {

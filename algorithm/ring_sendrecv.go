@@ -8,6 +8,7 @@ import "kernbench/tl"
 func ringSendRecv(c *tl.Context, a tl.Args) {
 	me := c.Rank()
 	mine, out := a.Shard(me), a.Out(me, a.NElem)
+	c.UseChannels(a.TransferChannels)
 	if slots, _ := c.Slots(); slots == 1 { // which a piece that is held would keep from the next one
 		c.SendRef(tl.East, mine)
 		c.RecvTo(tl.West, out)
@@ -38,7 +39,6 @@ var RingSendRecv = Register(Algorithm{
 	Collective: "sendrecv",
 	Topology:   "ring_1d",
 	Kernel:     ringSendRecv,
-	Transfers:  true,
 	Pipelined:  true,
 	Steps:      "1",
 	Cost:       "alpha + beta M: M bytes per rank",

@@ -147,7 +147,6 @@ func (c *Context) perform(ctx context.Context, p *Plan, a *arguments) (run *Laun
 		kernel = acc.run(what, call.Groups[0].Call.Root)
 	}
 	l := &launch.Launch{Name: p.Name, Kernel: kernel, Groups: groups, Ring: c.channels(p, what.Bytes(call.Groups[0].Call), rails)}
-	l.Ring.Protocol.Transfer = p.transfer(call.Groups[0].Call)
 	run, err = c.launch(ctx, l)
 	if log := c.log(); log != nil {
 		log.End()
@@ -199,7 +198,7 @@ func (c *Context) group(p *Plan, what *collective.Collective, a *arguments, cc c
 	if err != nil {
 		return cg, group, fmt.Errorf("launch %s: %w", p.Name, err)
 	}
-	cg.Call = cc
+	cg.Call, group.Args.TransferChannels = cc, p.transferChannels(cc)
 	return cg, group, nil
 }
 

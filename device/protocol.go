@@ -26,5 +26,6 @@ func (c *Context) channels(p *Plan, bytes unit.Bytes, rails tl.Rails) tl.Ring {
 // flag, written without a fence and found by polling. So its latency is that of an ll message.
 func protocolOf(t *conf.Topology, name string) tl.Protocol {
 	p := t.Software().Protocol(name)
-	return tl.Protocol{Latency: t.Latencies(name), Credit: t.Latencies("ll"), Payload: p.Payload()}
+	return tl.Protocol{Latency: t.Latencies(name), Credit: t.Latencies("ll"), Payload: p.Payload(),
+		Channel: t.Software().Blocks.Copy}
 }

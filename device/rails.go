@@ -141,9 +141,7 @@ func (p *Plan) onRails(ring tl.Ring, rails tl.Rails) tl.Ring {
 func (p *Plan) Rings(c collective.Call) ([]tl.Wiring, tl.Ring) {
 	rails := p.Rails(c)
 	if rails.Count == 1 {
-		ring := p.Ring
-		ring.Protocol.Transfer = p.transfer(c)
-		return p.Wiring, ring
+		return p.Wiring, p.Ring
 	}
 	return launch.OnRails(p.Wiring, rails), p.onRails(p.Ring, rails)
 }

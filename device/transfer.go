@@ -5,10 +5,10 @@ import (
 	"kernbench/unit"
 )
 
-// transfer returns the rate of the channels of a call that consists of point-to-point transfers; 0:
-// that of the links. Few bytes use few channels, and each channel copies as fast as a thread block.
-func (p *Plan) transfer(c collective.Call) unit.Rate {
-	if !p.Algorithm.Transfers || p.PEs == nil || p.machine == nil {
+// transferChannels returns the number of channels of a transfer from one rank to one other in a
+// call, by NCCL's rule. 0: the machine does not model them, or the links limit the transfer.
+func (p *Plan) transferChannels(c collective.Call) int {
+	if p.PEs == nil || p.machine == nil {
 		return 0
 	}
 	what, err := collective.Lookup(p.Algorithm.Collective)
@@ -32,9 +32,8 @@ func (p *Plan) transfer(c collective.Call) unit.Rate {
 	if n > 0 && p.Config.Channels > 0 {
 		n = p.Config.Channels
 	}
-	rate := unit.Rate(n) * software.Blocks.Copy
-	if rate >= p.Ring.Protocol.Data(fastest) {
+	if rate := p.Ring.Protocol.Through(int32(n)); rate == 0 || rate >= p.Ring.Protocol.Data(fastest) {
 		return 0
 	}
-	return rate
+	return n
 }

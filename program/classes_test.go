@@ -339,3 +339,29 @@ func TestReceiveIntoMemory(t *testing.T) {
 		t.Errorf("%d records of ranks that do the same", len(p.Records))
 	}
 }
+
+// TestChannelsOfAClass: ranks of one class send through the same number of channels.
+func TestChannelsOfAClass(t *testing.T) {
+	for _, tt := range []struct {
+		channels []int // by rank
+		classes  int
+	}{
+		{[]int{0, 0, 0}, 1}, {[]int{2, 2, 2}, 1}, {[]int{2, 2, 3}, 2}, {[]int{0, 2, 0}, 2}, {[]int{2, 0, 2}, 2}, {[]int{1, 2, 3}, 3},
+	} {
+		l := ring(3, func(c *tl.Context, a tl.Args) {
+			x := c.Load(mine(c, a).Slice(0, 16))
+			c.UseChannels(tt.channels[c.Rank()])
+			c.Send(tl.East, x)
+			c.SendRef(tl.West, mine(c, a))
+			c.UseChannels(0)
+			c.Send(tl.East, x)
+		})
+		p := record(t, l, program.Options{Places: true})
+		if n := len(p.Records); n != tt.classes {
+			t.Errorf("%v channels: %d classes, want %d", tt.channels, n, tt.classes)
+		}
+		if d := differs(t, l, p); d != "" {
+			t.Errorf("%v channels: %s", tt.channels, d)
+		}
+	}
+}

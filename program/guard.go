@@ -47,7 +47,11 @@ func (g *guard) allow(in *tl.Instr) {
 		return
 	}
 	switch in.Op {
-	case tl.OpLoad, tl.OpStore, tl.OpMath, tl.OpGemm, tl.OpSend, tl.OpPost:
+	case tl.OpLoad, tl.OpStore, tl.OpMath, tl.OpGemm, tl.OpPost:
+	case tl.OpSend:
+		if in.Channels > 0 {
+			g.refuse(in, "names the channels of a message")
+		}
 	case tl.OpRecv:
 		if in.Copy && in.Dst == tl.None {
 			g.refuse(in, "receives into memory")

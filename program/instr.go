@@ -16,7 +16,7 @@ func (p *Program) Instr(o *Op) tl.Instr {
 		Op: o.Code, Math: o.Math, Type: f.Type, Port: int(o.Port), Dst: o.Dst, A: o.A, B: o.B, C: o.C,
 		N: int(o.N), Shape: f.Shape, DstOff: m.DstOff, COff: m.COff, Pieces: max(1, m.Pieces), Rows: m.Rows, Pitch: m.Pitch,
 		Outer: m.Outer, Axis: m.Axis, Inner: m.Inner, Scalar: math.Float64frombits(m.Scalar),
-		Scalar2: math.Float64frombits(m.Scalar2), Side: m.Side,
+		Scalar2: math.Float64frombits(m.Scalar2), Side: m.Side, Channels: m.Channels,
 	}
 	switch o.Code {
 	case tl.OpMath:

@@ -88,12 +88,14 @@ func needsMore(in *tl.Instr) bool {
 		return in.Math != tl.MathBinary || in.Axis != 1 || in.Inner != 1
 	case tl.OpGemm:
 		return true
+	case tl.OpSend:
+		return in.Channels != 0
 	}
 	return in.Side != nil
 }
 
 func restOf(in *tl.Instr) More {
-	m := More{Rows: in.Rows, Pitch: in.Pitch, DstOff: in.DstOff, COff: in.COff}
+	m := More{Rows: in.Rows, Pitch: in.Pitch, DstOff: in.DstOff, COff: in.COff, Channels: in.Channels}
 	switch in.Op {
 	case tl.OpLoad, tl.OpStore:
 		m.Pieces = in.Pieces

@@ -92,6 +92,7 @@ type More struct {
 	Pitch              int64  //
 	Pieces             int
 	DstOff, COff       int32
+	Channels           int32        // of a message
 	Side               *tl.OneSided // of one-sided operations
 }
 

@@ -342,7 +342,7 @@ func (r *recorder) agrees(o *Op, in *tl.Instr) bool {
 	}
 	switch in.Op {
 	case tl.OpSend:
-		return o.Port == uint8(in.Port) && o.A == r.reads(in.A)
+		return o.Port == uint8(in.Port) && o.A == r.reads(in.A) && r.restAgrees(o, in)
 	case tl.OpRecv:
 		return o.Port == uint8(in.Port) && o.Dst == in.Dst
 	case tl.OpPost:

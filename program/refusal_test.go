@@ -58,6 +58,10 @@ func TestRefusals(t *testing.T) {
 		"store to another's": {"accesses memory other than", false,
 			func(c *tl.Context, a tl.Args) { c.Store(a.Shard(0), c.Load(mine(c, a))) }},
 		"send of another's": {"accesses memory other than", false, func(c *tl.Context, a tl.Args) { c.SendRef(tl.East, a.Shard(0)) }},
+		"channels": {"names the channels of a message", false, func(c *tl.Context, a tl.Args) {
+			c.UseChannels(2)
+			c.SendRef(tl.East, mine(c, a))
+		}},
 		"SRAM": {"accesses memory other than", false, func(c *tl.Context, a tl.Args) {
 			c.Load(tl.Ref{Addr: mem.At(mem.SRAM, 0, 0), Shape: tl.Dims(1), DType: a.DType})
 		}},

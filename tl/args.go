@@ -35,6 +35,10 @@ type Args struct {
 	// together.
 	Channels int
 
+	// TransferChannels is the number of channels by which the machine moves what a rank of the call
+	// has for one other rank, as one transfer. 0: it is as fast as the links. See UseChannels.
+	TransferChannels int
+
 	// Rails are the channels that have links of their own between nodes. Each rank runs the kernel
 	// once for each of them.
 	Rails Rails

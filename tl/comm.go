@@ -21,7 +21,7 @@ func (c *Context) Send(d Dir, t Tensor) {
 		c.invalidDir(d, true)
 	}
 	in := c.prepare(OpSend, t.dtype, int(t.n), t.shape)
-	in.Port, in.A, in.AOff = port, t.cell, t.off
+	in.Port, in.A, in.AOff, in.Channels = port, t.cell, t.off, c.channels
 	c.counts.Sent += in.Bytes()
 	c.issue()
 	if c.lines != nil {
@@ -55,7 +55,7 @@ func (c *Context) SendRef(d Dir, r Ref) {
 	}
 	pa, _, _ := c.resolve(r.Addr)
 	in := c.prepare(OpSend, r.DType, r.Shape.Elems(), r.Shape)
-	in.Port, in.Addr = port, pa
+	in.Port, in.Addr, in.Channels = port, pa, c.channels
 	c.counts.Sent += in.Bytes()
 	c.issue()
 	if c.lines != nil {

@@ -89,6 +89,8 @@ type Instr struct {
 	Copy   bool       // receive: assemble in scratch rather than lend the slot
 	Port   int        // index in Wiring.Out or Wiring.In
 
+	Channels int32 // of a send, or a put with a signal: see UseChannels
+
 	Dst, A, B, C             int32 // cells
 	DstOff, AOff, BOff, COff int32 // elements
 	N                        int   // elements moved or produced

@@ -9,6 +9,8 @@ type making struct {
 	side    OneSided
 	words   []int32 // of the signal that an operation names
 	dropped Instr   // apart from in, which may be in the making
+
+	channels int32 // of messages from now on
 }
 
 // prepare begins a frequent instruction: a load, a store, arithmetic on two tensors, a message, or
@@ -19,7 +21,7 @@ func (c *Context) prepare(op Op, t dtype.Type, n int, s Shape) *Instr {
 	if !c.usual {
 		*in, c.usual = Instr{C: None}, true
 	}
-	in.Op, in.Type, in.Copy, in.Port = op, t, false, 0
+	in.Op, in.Type, in.Copy, in.Port, in.Channels = op, t, false, 0, 0
 	in.Dst, in.A, in.B, in.C = None, None, None, None
 	in.DstOff, in.AOff, in.BOff, in.COff = 0, 0, 0, 0
 	in.N, in.Shape = n, s

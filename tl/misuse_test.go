@@ -56,6 +56,10 @@ func TestOutOfRange(t *testing.T) {
 		{"extents that overflow together", func(c *tl.Context, _ tl.Sym, s tl.Signal) {
 			c.WaitUntil(s.Grid([]int{1 << 20, 1 << 20, 1 << 20}, []int{0, 0, 0}), tl.GE, 0)
 		}, misuse, "up to 16777216 words"},
+		{"negative channels", func(c *tl.Context, _ tl.Sym, _ tl.Signal) { c.UseChannels(-1) }, misuse, "a message has 0 to 1024"},
+		{"too many channels", func(c *tl.Context, _ tl.Sym, _ tl.Signal) { c.UseChannels(tl.MostChannels + 1) }, misuse,
+			"use_channels"},
+		{"most channels", func(c *tl.Context, _ tl.Sym, _ tl.Signal) { c.UseChannels(tl.MostChannels) }, nil, ""},
 		{"signal operation", func(c *tl.Context, _ tl.Sym, s tl.Signal) { c.Notify(s.At(0), 0, 9, 1) }, misuse,
 			"SignalOp(9): one of SignalSet, SignalAdd"},
 		{"signal operation of a put", func(c *tl.Context, d tl.Sym, s tl.Signal) {

@@ -134,6 +134,7 @@ func (c *Context) put(dst Sym, peer int, p *putting) {
 		in.Binary = p.by.Binary()
 	}
 	if p.signal {
+		in.Channels = c.channels
 		c.side.Signal, c.side.Word, c.side.WordType = true, c.words[0], p.word.part.Word
 		c.side.Op, c.side.Value, c.side.Lines = p.update, p.value, p.lines
 	}

@@ -25,9 +25,9 @@ type Protocol struct {
 	// much later, in addition to what the links take. 0: as fast as the links.
 	Copy unit.Rate
 
-	// Transfer is the rate at which the channels of a point-to-point transfer write its data. One
-	// transfer is what a rank sends into a ring, or one put with a signal. 0: as fast as the links.
-	Transfer unit.Rate
+	// Channel is the rate at which each channel of a message writes its data, if an instruction
+	// names its channels. 0: as fast as the links.
+	Channel unit.Rate
 }
 
 // million is the number of bytes on the links that Payload refers to.
@@ -53,6 +53,9 @@ func (p *Protocol) Copied(data int64) unit.Time {
 	}
 	return p.Copy.Time(data)
 }
+
+// Through returns the rate at which channels write the data of a message; 0: as fast as the links.
+func (p *Protocol) Through(channels int32) unit.Rate { return unit.Rate(channels) * p.Channel }
 
 // Wire returns the bytes on the links for n bytes of data.
 func (p *Protocol) Wire(data int64) int64 {
@@ -88,6 +91,8 @@ func (p *Protocol) Validate() error {
 		}
 	}
 	switch {
+	case p.Channel < 0:
+		return fmt.Errorf("a channel writes at %v: must be positive, or 0 for no limit", p.Channel)
 	case p.Copy < 0:
 		return fmt.Errorf("tokens are copied at %v: must be positive, or 0 for no limit", p.Copy)
 	case p.Payload < 0 || p.Payload > million:

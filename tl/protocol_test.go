@@ -47,7 +47,8 @@ func TestProtocolWastesNothing(t *testing.T) {
 }
 
 func TestProtocolLimits(t *testing.T) {
-	for _, p := range []Protocol{{Latency: []unit.Time{0, -1}}, {Credit: []unit.Time{-1}}, {Payload: -1}, {Payload: million + 1}} {
+	for _, p := range []Protocol{{Latency: []unit.Time{0, -1}}, {Credit: []unit.Time{-1}}, {Payload: -1}, {Payload: million + 1},
+		{Copy: -1}, {Channel: -1}} {
 		ring := Ring{Slots: 1, SlotBytes: 8, Space: 1, Protocol: p}
 		if err := p.Validate(); err == nil || ring.Validate() == nil {
 			t.Errorf("%+v: %v", p, err)

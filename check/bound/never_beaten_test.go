@@ -170,6 +170,11 @@ func anyMachine(t *rapid.T) (sets []string, pes int) {
 		delay(key + ".launch_ns")
 		set("%s.efficiency=%g", key, rapid.SampledFrom([]float64{1, 0.9375, 0.5, 0.38, 0.01}).Draw(t, "efficiency of "+p))
 	}
+	if rapid.Bool().Draw(t, "channels of transfers") {
+		set("software.channels.p2p.count=%d", rapid.SampledFrom([]int{1, 8, 32}).Draw(t, "channels"))
+		set("software.channels.p2p.per_peer=%d", rapid.SampledFrom([]int{1, 2, 32}).Draw(t, "channels per peer"))
+		rate("software.blocks.copy_gbs")
+	}
 	set("pe.math.lanes=%d", rapid.SampledFrom([]int{1, 8, 64, 1024}).Draw(t, "lanes"))
 	set("pe.math.setup_ns=%d", rapid.IntRange(0, 4).Draw(t, "setup"))
 	return sets, sips * w * h * 4 * corner

@@ -59,9 +59,6 @@ func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring
 			head, rate = min(head, forwarded), max(rate, its)
 			late, seen := ring.Protocol.Late(m.Between(a, b))
 			head, rate = head+late, ring.Protocol.Data(rate)
-			if most := ring.Protocol.Transfer; most > 0 {
-				rate = min(rate, most)
-			}
 			back, slowest := m.Latency(m.Route(nil, m.PE(b), m.PE(a)))
 			c := Channel{From: from, To: to, Slots: ring.SlotsOf(o.Slots), SlotBytes: ring.SlotBytes, Rate: rate, Delay: head}
 			c.RoundTrip = head + over(ring.SlotBytes, int64(rate)) + back

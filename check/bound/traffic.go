@@ -13,7 +13,7 @@ type loaded struct {
 
 // traffic: each transfer passes every link of its route. So the link, or memory port, with the most
 // bytes for its rate limits the algorithm. The first bytes need time to reach the link, and the
-// last ones must travel on from it.
+// last ones must travel on from it. Messages of a ring also need the time of their channels.
 func (s *Solver) traffic(d *demand, o *Options) Bound {
 	b := Bound{Kind: Traffic}
 	if o.Ideal || d.form == nothing || len(o.Transfers) == 0 {
@@ -28,6 +28,12 @@ func (s *Solver) traffic(d *demand, o *Options) Bound {
 		}
 		hops = m.Route(hops[:0], t.From, t.To)
 		whole, _ := m.Latency(hops)
+		if late := over(t.Bytes, int64(t.Rate)) + whole; t.Rate > 0 && late > b.Time {
+			b.Time, b.Witness = late, Witness{Bytes: t.Bytes, Rate: t.Rate}
+			for _, h := range hops {
+				b.Witness.Links = append(b.Witness.Links, m.LinkName(h.Link))
+			}
+		}
 		before := unit.Time(0)
 		for _, h := range hops {
 			spec, l := m.Spec(h.Link), &links[h.Link]

@@ -17,18 +17,22 @@ import (
 type Transfer struct {
 	From, To machine.NodeID
 	Bytes    int64
+	Rate     unit.Rate // of the channels that write it, one message after the other; 0: as fast as the links
 }
 
 // Transfers returns what the ranks of a launch move, added up by pairs of nodes for each block. It
 // runs their kernels and stores none of what they do. The error is why they cannot be run alone:
 // they ask, fail, or move between more pairs than fit into a budget of memory.
 func Transfers(ctx context.Context, m *machine.Machine, l *launch.Launch, budget unit.Bytes) ([]Transfer, error) {
-	t := tally{machine: m, l: l, bytes: map[[2]machine.NodeID]int64{}, most: int(budget / unit.Bytes(unsafe.Sizeof(Transfer{})))}
+	t := tally{machine: m, l: l, places: map[route]int32{}, most: int(budget / unit.Bytes(unsafe.Sizeof(Transfer{})))}
 	err := program.Visit(ctx, l, program.Options{PEName: m.PEName}, t.instruction)
-	if err == nil {
-		err = t.flush()
-	}
 	return t.all, err
+}
+
+// route is where a block moves bytes.
+type route struct {
+	from, to machine.NodeID
+	ring     int32 // of messages; -1: of all else
 }
 
 // tally sums the bytes that the ranks of a launch move, one block after the other.
@@ -36,35 +40,29 @@ type tally struct {
 	machine *machine.Machine
 	l       *launch.Launch
 	group   *launch.Group
-	block   int                         // at hand, of group
-	bytes   map[[2]machine.NodeID]int64 // of block
-	order   [][2]machine.NodeID         // keys of bytes, as they came
-	all     []Transfer                  // of the blocks before
-	most    int                         // of them
+	block   int             // at hand, of group
+	places  map[route]int32 // of block, in all
+	all     []Transfer      // of this block and those before
+	most    int             // of them
 }
 
-func (t *tally) add(from, to machine.NodeID, bytes int64) {
-	if bytes <= 0 || from == to {
+// add counts bytes that channels write at a rate; 0: as fast as the links.
+func (t *tally) add(at route, bytes int64, rate unit.Rate) {
+	if bytes <= 0 || at.from == at.to {
 		return
 	}
-	pair := [2]machine.NodeID{from, to}
-	if _, known := t.bytes[pair]; !known {
-		t.order = append(t.order, pair)
+	i, known := t.places[at]
+	if !known {
+		i = int32(len(t.all))
+		t.places[at] = i
+		t.all = append(t.all, Transfer{From: at.from, To: at.to, Rate: rate})
 	}
-	t.bytes[pair] += bytes
-}
-
-// flush ends the sums of a block.
-func (t *tally) flush() error {
-	if len(t.all)+len(t.order) > t.most {
-		return program.ErrBudget
+	x := &t.all[i]
+	if x.Bytes += bytes; x.Rate == 0 || rate == 0 {
+		x.Rate = 0
+	} else {
+		x.Rate = max(x.Rate, rate)
 	}
-	for _, pair := range t.order {
-		t.all = append(t.all, Transfer{From: pair[0], To: pair[1], Bytes: t.bytes[pair]})
-	}
-	clear(t.bytes)
-	t.order = t.order[:0]
-	return nil
 }
 
 // instruction adds one of block i of a group. A message on a ring counts only for the part of its
@@ -73,36 +71,38 @@ func (t *tally) flush() error {
 // count.
 func (t *tally) instruction(g *launch.Group, i int, in *tl.Instr) error {
 	if g != t.group || i != t.block {
-		if err := t.flush(); err != nil {
-			return err
-		}
+		clear(t.places)
 		t.group, t.block = g, i
 	}
 	m, pe := t.machine, int(g.PEs[g.Block(i).Rank])
 	own := m.PE(pe)
+	add := func(from, to machine.NodeID) { t.add(route{from, to, -1}, in.Bytes(), 0) }
 	switch in.Op {
 	case tl.OpLoad:
-		t.add(memory.Node(m, in.Addr), own, in.Bytes())
+		add(memory.Node(m, in.Addr), own)
 	case tl.OpStore:
-		t.add(own, memory.Node(m, in.Addr), in.Bytes())
+		add(own, memory.Node(m, in.Addr))
 	case tl.OpSend:
 		if in.A == tl.None {
-			t.add(memory.Node(m, in.Addr), own, in.Bytes())
+			add(memory.Node(m, in.Addr), own)
 		}
 		peer := int(g.PEs[g.Block(int(g.Wiring[i].Out[in.Port].Peer)).Rank])
+		at := route{own, m.PE(peer), int32(in.Port)}
 		if t.l.Ring.Space == mem.TCM {
-			t.add(m.TCM(pe), m.TCM(peer), in.Bytes())
-		} else {
-			t.add(own, m.PE(peer), in.Bytes())
+			at.from, at.to = m.TCM(pe), m.TCM(peer)
 		}
+		t.add(at, in.Bytes(), t.l.Ring.Protocol.Through(in.Channels))
 	case tl.OpPut:
 		from := own
 		if in.A == tl.None {
 			from = memory.Node(m, in.Side.Local)
 		}
-		t.add(from, memory.Node(m, in.Side.Remote), in.Bytes())
+		add(from, memory.Node(m, in.Side.Remote))
 	case tl.OpGet:
-		t.add(memory.Node(m, in.Side.Remote), memory.Node(m, in.Side.Local), in.Bytes())
+		add(memory.Node(m, in.Side.Remote), memory.Node(m, in.Side.Local))
+	}
+	if len(t.all) > t.most {
+		return program.ErrBudget
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func (r *rank) put(in *tl.Instr) {
 	op := r.book.Sided(in)
 	p := r.peers.at(i)
 	t := transfer{
-		kind: aPut, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
+		kind: aPut, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote, channels: uint16(in.Channels),
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.line(), turn: r.turn,
 	}
 	f := effect{

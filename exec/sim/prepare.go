@@ -156,10 +156,6 @@ func (x *run) connect(r *rank) {
 		q.source, q.onward, q.fetch = e.route(e.m.TCM(int(r.pe)), to), e.route(slots, to), e.route(to, e.m.PE(pe))
 		q.late, _ = x.ring.Protocol.Late(e.m.Between(int(r.pe), pe))
 		q.credit, hops = e.creditTime(x.ring, pe, int(r.pe), hops)
-		if x.ring.Protocol.Transfer > 0 {
-			hops = e.m.Route(hops[:0], e.m.TCM(int(r.pe)), to)
-			q.head, _ = e.m.Latency(hops)
-		}
 	}
 }
 

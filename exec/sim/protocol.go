@@ -2,6 +2,7 @@ package sim
 
 import (
 	"kernbench/des"
+	"kernbench/hw/memory"
 	"kernbench/hw/noc"
 	"kernbench/mem"
 	"kernbench/record/cause"
@@ -31,26 +32,31 @@ func (x *run) unseen(r *rank, user uint32, seen *bool, now, late unit.Time) bool
 func (r *rank) lateToken(t *transfer) unit.Time {
 	q, p := r.tx[t.port], &r.run.ring.Protocol
 	late := q.late + p.Copied(t.bytes)
-	if p.Transfer > 0 && !t.seen {
+	if rate := p.Through(int32(t.channels)); rate > 0 && !t.seen {
 		e := r.run.e
-		q.written = max(q.written, t.at+e.spec.DMA.Setup) + p.Transfer.Time(t.bytes)
+		if q.head == 0 {
+			from, pe := int(r.pe), int(r.run.ranks[q.to].pe)
+			e.hops = e.m.Route(e.hops[:0], e.m.TCM(from), memory.RingNode(e.m, pe, r.run.ring.Space))
+			q.head, _ = e.m.Latency(e.hops)
+		}
+		q.written = max(q.written, t.at+e.spec.DMA.Setup) + rate.Time(t.bytes)
 		late += max(0, q.written+q.head-e.q.Now())
 	}
 	return late
 }
 
 // latePut returns the time from the arrival of a put until its signal is seen. An update behind a
-// long transfer may be seen before it: such kernels send one transfer to each peer.
+// put through channels may be seen before it.
 func (r *rank) latePut(t *transfer, f *effect) unit.Time {
 	late := r.late(f.to, f.lines)
-	if p := &r.run.ring.Protocol; p.Transfer > 0 && t.kind == aPut && !t.seen {
+	if rate := r.run.ring.Protocol.Through(int32(t.channels)); rate > 0 && t.kind == aPut && !t.seen {
 		e := r.run.e
 		if pair := &e.pairTimes[r.peers.at(f.to).pair]; !pair.own {
 			head := pair.heads[0]
 			if f.memory {
 				head = pair.heads[1]
 			}
-			late += max(0, t.at+e.spec.DMA.Setup+p.Transfer.Time(t.bytes)+head-e.q.Now())
+			late += max(0, t.at+e.spec.DMA.Setup+rate.Time(t.bytes)+head-e.q.Now())
 		}
 	}
 	return late

@@ -47,8 +47,6 @@ func (e *Executor) needsEvents(l *launch.Launch) string {
 		return "limit of simulated time"
 	case l.SeveralBlocks():
 		return "several blocks of a rank"
-	case l.Ring.Protocol.Transfer > 0:
-		return "channels of transfers"
 	case l.Ring.Mixed:
 		return "rings with slots of their own"
 	case l.Ring.OnRecv:

@@ -73,7 +73,7 @@ func (r *rank) send(in *tl.Instr) {
 	}
 	q.payload = payload{
 		Stream: ipcq.Stream{Parts: tok.Parts, NotBefore: r.Clock}, token: tok, per: int32(x.ring.SlotElems(in.Type)),
-		slot: slot, in: slotIn,
+		slot: slot, in: slotIn, channels: uint16(in.Channels),
 		line: tl.Drive(r.ctx).Line(),
 	}
 	if r.why != nil {
@@ -103,7 +103,7 @@ func (r *rank) sendToken(port int, at unit.Time) {
 		read = -1 // its credit has gone
 	}
 	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: read, rx: s.in,
-		token: x.tokens.Put(&part), seq: q.Sent, bytes: part.Bytes(), at: at, line: x.lines.number(s.line)}
+		token: x.tokens.Put(&part), seq: q.Sent, bytes: part.Bytes(), at: at, channels: s.channels, line: x.lines.number(s.line)}
 	if x.history != nil {
 		r.accountSend(port, at)
 	}

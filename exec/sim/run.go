@@ -84,8 +84,8 @@ type ring struct {
 	out, in  uint8        // ports
 	credit   unit.Time    // time of a credit to the sender
 	late     unit.Time    // from a token's arrival until it is seen
-	head     unit.Time    // of a token without its bytes
-	written  unit.Time    // when the channels of a transfer have written the latest token that came
+	head     unit.Time    // of a token without its bytes; 0: not known
+	written  unit.Time    // when channels have written the latest token that came
 	source   noc.Route    // from the sender's TCM
 	onward   noc.Route    // from the memory that holds the sender's own slots
 	fetch    noc.Route    // from the slots' memory to the receiver
@@ -95,11 +95,12 @@ type ring struct {
 // payload holds what one send puts into a ring.
 type payload struct {
 	ipcq.Stream
-	token ipcq.Token // all of it
-	per   int32      // elements of a slot
-	slot  int32      // slot that holds the source, or -1
-	in    uint8      // ring of that slot
-	line  string     // of the send, if lines are recorded
+	token    ipcq.Token // all of it
+	per      int32      // elements of a slot
+	slot     int32      // slot that holds the source, or -1
+	in       uint8      // ring of that slot
+	channels uint16     // of the send
+	line     string     // of the send, if lines are recorded
 }
 
 // Event kinds beyond the fabric's.

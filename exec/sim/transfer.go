@@ -20,6 +20,8 @@ func node(m *machine.Machine, a mem.Addr) machine.NodeID { return memory.Node(m,
 // transfer is a message of a rank on the fabric. A run may have one in flight for each pair of PEs,
 // so it is kept small.
 type transfer struct {
+	channels uint16 // of a message; 0: none are named
+
 	kind  transferKind
 	port  uint8 // ring: of a token at its sender, of a fetched or copied slot at its receiver
 	rx    uint8 // ring of slot

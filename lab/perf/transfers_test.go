@@ -42,8 +42,16 @@ func TestTransfers(t *testing.T) {
 			if at.Err != nil {
 				t.Fatal(at.Err)
 			}
-			if f := r.Rows[0].Fraction; f == nil || *f > 1 {
-				t.Errorf("%s of %v: the bound is %v of the time", tt.algorithm, tt.size, f)
+			least := 0.0
+			if tt.algorithm == "ring_sendrecv" && tt.size >= 4*unit.MiB { // its bound has the rate of its channels
+				least = 0.8
+			}
+			f := r.Rows[0].Fraction
+			if f == nil {
+				t.Fatalf("%s of %v: no bound", tt.algorithm, tt.size)
+			}
+			if *f > 1 || *f < least {
+				t.Errorf("%s of %v: the bound is %v of the time", tt.algorithm, tt.size, *f)
 			}
 			return at.Time
 		}

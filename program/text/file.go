@@ -113,6 +113,8 @@ type Stmt struct {
 	Group   Num      // of operations of a switch, if Grouped: in File.Groups; else they are on all ranks
 	Words   *Words   // of notify, wait_until, and put with a signal; window of sync
 
+	Channels int32 // of a message; 0: none are named
+
 	cell  int32
 	cells [3]int32
 }

@@ -250,6 +250,7 @@ func (x *interpreter) view(s *Stmt, i int, shape tl.Shape) tl.Tensor {
 // effect carries out a statement that makes no tensor.
 func (x *interpreter) effect(s *Stmt) {
 	c := x.c
+	c.UseChannels(int(s.Channels))
 	switch s.Op {
 	case Store:
 		if s.Mem.Rows > 0 {

@@ -110,7 +110,8 @@ func (m *maker) add(in *tl.Instr) error {
 		m.skip--
 		return nil
 	}
-	s := Stmt{Dst: None, Type: in.Type, Shape: in.Shape, said: true, In: [3]Operand{{Tensor: None}, {Tensor: None}, {Tensor: None}}}
+	s := Stmt{Dst: None, Type: in.Type, Shape: in.Shape, said: true, Channels: in.Channels,
+		In: [3]Operand{{Tensor: None}, {Tensor: None}, {Tensor: None}}}
 	if err := m.fill(&s, in); err != nil {
 		return err
 	}

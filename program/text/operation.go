@@ -90,9 +90,14 @@ var operations = map[string]func(p *parser, s *Stmt) error{
 		}
 		if p.atPlace() {
 			s.Op = SendRef
-			return p.place(&s.Mem)
+			err = p.place(&s.Mem)
+		} else {
+			err = p.operand(s, 0)
 		}
-		return p.operand(s, 0)
+		if err != nil {
+			return err
+		}
+		return p.channels(s)
 	},
 	"recv": func(p *parser, s *Stmt) (err error) {
 		s.Op = Recv
@@ -423,7 +428,18 @@ func (p *parser) put(s *Stmt) error {
 		return p.errorf("found a rank after the word of the signal, want none: it is that of the destination")
 	}
 	s.Words.Far, s.Words.Peer = s.Mem.Far, s.Mem.Peer
-	return nil
+	return p.channels(s)
+}
+
+// channels takes the channels of a message, if the statement names them.
+func (p *parser) channels(s *Stmt) error {
+	if len(p.free) == 0 || p.free[0] != "channels" {
+		return nil
+	}
+	p.free = p.free[1:]
+	n, err := p.number("channels", 1, tl.MostChannels)
+	s.Channels = int32(n)
+	return err
 }
 
 func (p *parser) get(s *Stmt) error {

@@ -232,9 +232,9 @@ func (p printer) args(s *Stmt) []string {
 	case Store:
 		return []string{p.place(&s.Mem), p.operand(s.In[0])}
 	case Send:
-		return []string{s.Dir.String(), p.operand(s.In[0])}
+		return append([]string{s.Dir.String(), p.operand(s.In[0])}, channels(s)...)
 	case SendRef, RecvTo:
-		return []string{s.Dir.String(), p.place(&s.Mem)}
+		return append([]string{s.Dir.String(), p.place(&s.Mem)}, channels(s)...)
 	case Recv, RecvAsync:
 		return []string{s.Dir.String(), typedText(s.Type, s.Shape)}
 	case Wait:
@@ -275,7 +275,7 @@ func (p printer) sided(s *Stmt) []string {
 			w.Far = false // it is that of the destination
 			all = append(all, "signal", p.words(&w), w.Op.String(), strconv.FormatInt(w.Value, 10))
 		}
-		return all
+		return append(all, channels(s)...)
 	case Get:
 		return []string{p.place(&s.Mem), p.place(&s.From)}
 	case LoadReduce, StoreMulticast, ReduceMulticast:
@@ -292,6 +292,14 @@ func (p printer) sided(s *Stmt) []string {
 		return []string{fmt.Sprintf("w%d", s.Words.Window)}
 	}
 	return nil
+}
+
+// channels returns the channels of a message, if the statement names them.
+func channels(s *Stmt) []string {
+	if s.Channels == 0 {
+		return nil
+	}
+	return []string{"channels", strconv.Itoa(int(s.Channels))}
 }
 
 func (p printer) switched(s *Stmt) []string {

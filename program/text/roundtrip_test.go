@@ -16,6 +16,7 @@ import (
 	"kernbench/lab/run"
 	"kernbench/program/text"
 	"kernbench/tl"
+	"kernbench/unit"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -129,6 +130,55 @@ func TestFileSaysWhatIsRun(t *testing.T) {
 	}
 }
 
+// TestChannelsAreInTheProgram: a kernel that names the channels of its messages has the time of its
+// program. It is longer than at the rate of the links.
+func TestChannelsAreInTheProgram(t *testing.T) {
+	for _, machine := range []struct {
+		topology string
+		sets     []string
+		ranks    int
+	}{
+		{"dgx-h100", nil, 8},
+		{"dgx-b200", []string{"system.nodes.count=2"}, 16},
+	} {
+		for _, algorithm := range []string{"ring_sendrecv", "linear_gather", "linear_scatter", "pairwise_all_to_all"} {
+			for _, x := range []string{"mock", "sim"} {
+				s := run.Spec{
+					Topology: machine.topology, Sets: machine.sets, Algorithm: algorithm, NElem: machine.ranks << 10,
+					DType: dtype.F32, VerifyData: true, Executor: x,
+				}
+				f, err := run.Record(t.Context(), s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				name := fmt.Sprintf("%s on %s and %s", algorithm, machine.topology, x)
+				if !bytes.Contains(textOf(t, f), []byte(" channels ")) {
+					t.Errorf("%s: no message names its channels", name)
+				}
+				runsSame(t, name, s, readsBack(t, name, f))
+				if x == "mock" || machine.sets != nil { // cards of nodes limit some of them
+					continue
+				}
+				with, without := timeOf(t, s), timeOf(t, s, "software.channels.p2p.count=0")
+				if with <= without {
+					t.Errorf("%s: %v through channels, %v at the rate of the links", name, with, without)
+				}
+			}
+		}
+	}
+}
+
+// timeOf returns the simulated time of a run with further settings.
+func timeOf(t *testing.T, s run.Spec, sets ...string) unit.Time {
+	t.Helper()
+	s.Sets = append(slices.Clone(s.Sets), sets...)
+	r, err := run.Run(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.SimulatedTime
+}
+
 // readsBack checks the forms of a file, and returns what one of them reads as.
 func readsBack(t *testing.T, name string, f *run.ProgramFile) *run.ProgramFile {
 	t.Helper()
@@ -185,8 +235,12 @@ func runsSame(t *testing.T, name string, s run.Spec, f *run.ProgramFile, sets ..
 	if !want.OK() {
 		t.Fatalf("%s: %+v", name, want.Verdicts)
 	}
+	machine := small
+	if s.Topology != "" {
+		machine = s.Sets
+	}
 	got, err := run.OfProgram(t.Context(), run.Spec{
-		Sets: append(slices.Clone(small), sets...), VerifyData: s.VerifyData, Executor: s.Executor, Race: s.Race,
+		Topology: s.Topology, Sets: append(slices.Clone(machine), sets...), VerifyData: s.VerifyData, Executor: s.Executor, Race: s.Race,
 	}, f)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)

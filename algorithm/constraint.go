@@ -22,8 +22,8 @@ func (a *Algorithm) Constraints() []string {
 		if t.Planar {
 			all = append(all, "N = w h")
 		}
-		if t.Most > 0 {
-			all = append(all, fmt.Sprintf("N <= %d", t.Most))
+		if t.MaxRanks > 0 {
+			all = append(all, fmt.Sprintf("N <= %d", t.MaxRanks))
 		}
 	}
 	if a.MinSlots > 0 {

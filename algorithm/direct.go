@@ -26,7 +26,7 @@ type task struct {
 	from, to places
 }
 
-// places are stretches of memory, by number. They are computed when they are needed: in large
+// places are ranges of memory, by number. They are computed when they are needed: in large
 // worlds, lists of them at every rank would take much memory.
 type places struct {
 	n  int

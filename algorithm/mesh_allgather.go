@@ -36,7 +36,7 @@ func (g mesh) column() *line {
 	return &line{c: g.c, op: g.op, ahead: tl.South, back: tl.North, me: g.y, n: g.h}
 }
 
-// inRow are those of all blocks that belong to the ranks of the rank's row.
+// inRow returns the blocks that belong to the ranks of the rank's row.
 func (g mesh) inRow(of func(rank int) tl.Ref) func(x int) tl.Ref {
 	return func(x int) tl.Ref { return of(g.y*g.w + x) }
 }

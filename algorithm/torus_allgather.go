@@ -3,7 +3,7 @@ package algorithm
 import "kernbench/tl"
 
 // torusAllGather goes by dimension. Vectors go around the rings of the rows. Then the vectors of
-// each row, one stretch of the result, go around the rings of the columns. So it takes as many
+// each row, one range of the result, go around the rings of the columns. So it takes as many
 // steps as a row and a column have ranks, where a ring of all takes as many as there are.
 //
 // n_slots must be at least 2, as a rank sends on while it holds the slot that it received into.
@@ -34,7 +34,7 @@ func (t torus) circle(to tl.Dir, part func(k int) tl.Ref) *circle {
 	return r
 }
 
-// inRow are those of all blocks that belong to the ranks of the rank's row.
+// inRow returns the blocks that belong to the ranks of the rank's row.
 func (t torus) inRow(of func(rank int) tl.Ref) func(x int) tl.Ref {
 	return func(x int) tl.Ref { return of(t.y*t.w + x) }
 }

@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// torusReduceScatter is torusAllGather in reverse. Partial sums of what each row needs, one stretch
+// torusReduceScatter is torusAllGather in reverse. Partial sums of what each row needs, one range
 // of the vector, go around the rings of the columns. Then those of single chunks go around the
 // rings of the rows, and end where they belong. The results of the columns are kept in staging
 // memory.

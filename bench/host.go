@@ -101,7 +101,7 @@ func (h *Host) Measured() []*device.Launched { return h.measured }
 var ErrNoLaunch = errors.New("it made no launch, so there are no figures")
 
 // Execute runs a program to its end. One that launched nothing has failed: the figures of a
-// run are those of its launches.
+// run are the results of its launches.
 func (p *Program) Execute(ctx context.Context, h *Host) error {
 	if err := p.CheckOptions(h.With); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"kernbench/unit"
 )
 
-// rowsAtOnce is how many rows of the left operand a core multiplies at a time.
+// rowsAtOnce is the number of rows of the left operand that a core multiplies at a time.
 const rowsAtOnce = 32
 
 // mc2 is a matrix product of which each device has a slice of the inner extent. Its partial

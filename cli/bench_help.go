@@ -29,7 +29,7 @@ A bench may have options of its own: kernbench ` + cmd.Name() + ` --bench NAME -
 			}
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if _, own := f.Value.(*choices); own {
+			if _, own := f.Value.(*benchOption); own {
 				f.Hidden = !showOption(f, p)
 			}
 		})
@@ -42,7 +42,7 @@ A bench may have options of its own: kernbench ` + cmd.Name() + ` --bench NAME -
 func showOption(f *pflag.Flag, p *bench.Program) bool {
 	for i := range p.Options {
 		if o := &p.Options[i]; o.Name == f.Name {
-			f.Usage, f.Value.(*choices).kind = optionUsage(o), optionKinds[o.Kind]
+			f.Usage, f.Value.(*benchOption).kind = optionUsage(o), optionKinds[o.Kind]
 			return true
 		}
 	}

@@ -60,7 +60,7 @@ The rows vector, fan-out, slots and pipeline hold for one algorithm only, on rin
 	f.Var((*count)(&spec.Base.NElem), "n-elem", "elements per rank, instead of sizes")
 	f.Var(&parsed[dtype.Type]{to: &spec.Base.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype",
 		"element type: "+join(dtype.Types())+" (default f32)")
-	f.IntVarP(&spec.Root, "root", "r", 0, "`RANK` of the root, for rooted collectives")
+	f.VarP(&rankFlag{&spec.Root}, "root", "r", "`RANK` of the root, for rooted collectives")
 	f.Var((*count)(&spec.Base.Ranks), "ranks", "number of ranks, on the first PEs of the machine (default: from ccl.yaml, else all PEs)")
 	f.VarP((*deviceList)(&spec.Base.Devices), "device", "d",
 		"PEs of the ranks, by their numbers in the machine's rank order: 0-3 or 0,2,5-7 (instead of --ranks)")

@@ -36,7 +36,7 @@ comes from the model of thread blocks, for a call with the same number of bytes.
 			if len(algorithms) == 1 {
 				return errors.New("compare: name at least two algorithms")
 			}
-			if err := fileName(true, algorithms...); err != nil {
+			if err := rejectFiles(true, algorithms...); err != nil {
 				return err
 			}
 			if err := figure.begin(); err != nil {

@@ -39,7 +39,7 @@ const aList = "list"
 
 func (a *app) explainCommand() *cobra.Command {
 	var x explaining
-	var clash error
+	var flagErr error
 	cmd := &cobra.Command{
 		Use:   "explain [BEFORE.json AFTER.json]",
 		Short: "Explain where each picosecond of a run went",
@@ -60,8 +60,8 @@ run with another one.
 		Args: x.arguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case clash != nil:
-				return clash
+			case flagErr != nil:
+				return flagErr
 			case (x.page.timeline.wanted() || x.page.heat.wanted()) && (x.against != "" || len(x.files) > 0):
 				return errors.New("--timeline and --heat-map draw one run: leave them out of a comparison")
 			case x.spec.Run.TraceFile != "" && (x.against != "" || len(x.files) > 0):
@@ -70,7 +70,7 @@ run with another one.
 			if err := errors.Join(checkTrace(&x.spec.Run), x.page.check()); err != nil {
 				return err
 			}
-			if err := foreignName("explain --program %s", x.spec.Run.Algorithm); err != nil {
+			if err := rejectForeign("explain --program %s", x.spec.Run.Algorithm); err != nil {
 				return err
 			}
 			if file := x.spec.Run.Program; file != "" && plans.Foreign(file) {
@@ -96,7 +96,7 @@ run with another one.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	clash = x.flags(f)
+	flagErr = x.flags(f)
 	benchHelp(cmd, &x.spec.Run)
 	return cmd
 }
@@ -215,27 +215,6 @@ func (x *explaining) changes() explain.WhatIf {
 }
 
 func resultOK(res *run.Result) bool { return res == nil || res.OK() }
-
-// rankFlag is a flag with a rank, or none.
-type rankFlag struct{ rank *int }
-
-func (r *rankFlag) Type() string { return "R" }
-
-func (r *rankFlag) String() string {
-	if r.rank == nil {
-		return ""
-	}
-	return fmt.Sprint(*r.rank)
-}
-
-func (r *rankFlag) Set(s string) error {
-	list, err := parseList(s, 0, 1<<24)
-	if err != nil || len(list) != 1 {
-		return errors.New("one rank is expected, from 0 on")
-	}
-	r.rank = &list[0]
-	return nil
-}
 
 // between is a flag with two times.
 type between struct{ from, until unit.Time }

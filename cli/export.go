@@ -75,7 +75,7 @@ a word or an undirected receive, is rejected. Traces have no windows.
 				spec.Program = program
 				return a.exportProgram(cmd.Context(), format, spec, dir, o)
 			}
-			if err := fileName(false, args[0]); err != nil {
+			if err := rejectFiles(false, args[0]); err != nil {
 				return fmt.Errorf("%w; export writes one with --program", err)
 			}
 			if format.Name == "msccl" && spec.NElem == 0 && spec.Ranks > 0 {

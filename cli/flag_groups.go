@@ -130,7 +130,7 @@ func flagTexts(f *pflag.FlagSet) []flagText {
 	var out []flagText
 	f.VisitAll(func(flag *pflag.Flag) {
 		if !flag.Hidden {
-			_, option := flag.Value.(*choices)
+			_, option := flag.Value.(*benchOption)
 			out = append(out, flagText{name: flag.Name, bench: option})
 		}
 	})

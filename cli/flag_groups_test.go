@@ -43,7 +43,7 @@ func TestHelpHasEachFlag(t *testing.T) {
 			all = help(t, cmd.Name(), "--help-all")
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if _, option := f.Value.(*choices); option || f.Hidden {
+			if _, option := f.Value.(*benchOption); option || f.Hidden {
 				return
 			}
 			seen++

@@ -94,6 +94,30 @@ func (c *count) Set(s string) error {
 	return nil
 }
 
+// rankFlag is a flag with one rank. Without a rank it is nil until it is set.
+type rankFlag struct{ rank *int }
+
+func (r *rankFlag) Type() string { return "R" }
+
+func (r *rankFlag) String() string {
+	if r.rank == nil {
+		return ""
+	}
+	return strconv.Itoa(*r.rank)
+}
+
+func (r *rankFlag) Set(s string) error {
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || n < 0 {
+		return errors.New("one rank is expected, from 0 on")
+	}
+	if r.rank == nil {
+		r.rank = new(int)
+	}
+	*r.rank = int(n)
+	return nil
+}
+
 // deviceList is a flag with places in the machine's rank order, and ranges of them.
 type deviceList []int
 
@@ -110,24 +134,23 @@ func (l *deviceList) Set(s string) error {
 	return nil
 }
 
-// choices is a flag of an option that some benches have. The allowed values depend on the bench,
-// which checks them.
-type choices struct {
+// benchOption is a flag of an option that some benches have. The bench checks its value.
+type benchOption struct {
 	to   *map[string]string
 	name string
 	kind string // of the value, for help
 }
 
-func (c *choices) Type() string { return c.kind }
+func (c *benchOption) Type() string { return c.kind }
 
-func (c *choices) String() string {
+func (c *benchOption) String() string {
 	if c.to == nil {
 		return ""
 	}
 	return (*c.to)[c.name]
 }
 
-func (c *choices) Set(s string) error {
+func (c *benchOption) Set(s string) error {
 	if *c.to == nil {
 		*c.to = map[string]string{}
 	}
@@ -146,9 +169,9 @@ func optionFlags(f *pflag.FlagSet, s *run.Spec) error {
 			o := &p.Options[i]
 			flag := f.Lookup(o.Name)
 			if flag == nil {
-				flag = f.VarPF(&choices{to: &s.Options, name: o.Name, kind: optionKinds[o.Kind]}, o.Name, "", optionUsage(o))
+				flag = f.VarPF(&benchOption{to: &s.Options, name: o.Name, kind: optionKinds[o.Kind]}, o.Name, "", optionUsage(o))
 			}
-			if _, own := flag.Value.(*choices); !own {
+			if _, own := flag.Value.(*benchOption); !own {
 				return fmt.Errorf("bench %s has an option --%s, which is a flag of every bench", p.Name, o.Name)
 			}
 			if o.Kind == bench.Switch {
@@ -201,7 +224,7 @@ func (n *seed) Set(s string) error {
 	return nil
 }
 
-// machineFlags are those of every verb that builds a machine.
+// machineFlags adds the flags of every verb that builds a machine.
 func machineFlags(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.Topology, "topology", "", "machine: a topology.yaml `FILE`, or a preset (kernbench list presets)")
 	f.StringVar(&s.CCL, "ccl", "", "settings of algorithms: a ccl.yaml `FILE` that overrides the built-in one")
@@ -280,7 +303,7 @@ func tuningFlag(f *pflag.FlagSet, s *run.Spec) {
 		"tuning table for the algorithm auto: a `FILE` that --table of kernbench tune or calibrate wrote")
 }
 
-// workFlags are those of every verb that runs a collective.
+// workFlags adds the flags of every verb that runs a collective.
 func workFlags(f *pflag.FlagSet, s *run.Spec) {
 	f.StringVar(&s.Algorithm, "algorithm", "", "`NAME` of an algorithm or of an entry of ccl.yaml (kernbench list algorithms), or auto")
 	tuningFlag(f, s)

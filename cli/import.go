@@ -34,7 +34,7 @@ With several files the most severe verdict sets the exit status.
 func (a *app) importCommand() *cobra.Command {
 	var o frontend.Options
 	var format string
-	var root int
+	var root rankFlag
 	var relation string
 	var details bool
 	var packets string
@@ -57,11 +57,11 @@ docs/programs.md has the details.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("root") {
-				if root < 0 {
-					return fmt.Errorf("--root %d: ranks begin at 0", root)
+			if root.rank != nil {
+				if relation != "" {
+					return errors.New("--root and --relation: a relation names the ranks itself; give one of them")
 				}
-				o.Root = root + 1
+				o.Root = *root.rank + 1
 			}
 			if packets == "LL8" {
 				o.Packet = 4
@@ -80,7 +80,7 @@ docs/programs.md has the details.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.IntVar(&root, "root", 0, "`RANK` of the root of a broadcast or reduce (default: found in the program)")
+	f.Var(&root, "root", "`RANK` of the root of a broadcast or reduce (default: found in the program)")
 	f.StringVar(&relation, "relation", "",
 		"expected outputs of a custom collective: a `FORMULA` such as 'out[r][c] = in[r-1][c]' (r rank, c chunk, n ranks, k chunks; sum in[c]: of all ranks)")
 	f.Var((*count)(&o.Depth), "depth", "messages that a channel holds (default: by protocol; twice that over a network)")
@@ -101,6 +101,9 @@ func (a *app) judgePrograms(ctx context.Context, names []string, o frontend.Opti
 	}
 	if len(sources) == 0 {
 		return noPrograms(names, others)
+	}
+	if err := o.CheckRoot(sources); err != nil {
+		return err
 	}
 	vs := []*frontend.Verdict{}
 	bar := newProgress(a.err)

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// limitFlags are those of every verb that runs kernels of an author.
+// limitFlags adds the flags of every verb that runs an author's kernels.
 func limitFlags(f *pflag.FlagSet, l *exec.Limits) {
 	f.Var((*stall)(&l.Stall), "stall",
 		"limit of wall time without an instruction of a kernel, such as 30s; 0: no limit (off under a debugger)")

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// listings are what list can print, in the order in which its help names them.
+// listings are the lists that list can print, in the order of its help.
 var listings = []struct {
 	name  string
 	print func(a *app, o *listOptions) error
@@ -136,16 +136,16 @@ func (a *app) listBenches(o *listOptions) error {
 }
 
 type listedTopology struct {
-	Name    string `json:"name"`
-	Summary string `json:"summary"`
-	Planar  bool   `json:"planar"`     // takes w and h
-	Most    int    `json:"most_ranks"` // 0: any number
+	Name     string `json:"name"`
+	Summary  string `json:"summary"`
+	Planar   bool   `json:"planar"`     // takes w and h
+	MaxRanks int    `json:"most_ranks"` // 0: any number
 }
 
 func (a *app) listTopologies(o *listOptions) error {
 	var all []listedTopology
 	for _, t := range topology.All() {
-		all = append(all, listedTopology{t.Name, t.Summary, t.Planar, t.Most})
+		all = append(all, listedTopology{t.Name, t.Summary, t.Planar, t.MaxRanks})
 	}
 	return rowsOf(a, o, all, []string{"logical topology", "what it is"},
 		func(t listedTopology) []string { return []string{t.Name, t.Summary} })

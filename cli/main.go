@@ -43,7 +43,7 @@ func Main(args []string) int {
 	return execute(ctx, args, os.Stdout, os.Stderr)
 }
 
-// endsWithin is how long a command may take to end after the first interrupt.
+// endsWithin is the longest time that a command may take to end after the first interrupt.
 const endsWithin = 1800 * time.Millisecond
 
 // app holds the values that all verbs share.

@@ -43,9 +43,9 @@ func (p *planFlags) addSize(f *pflag.FlagSet) {
 
 var errNotForeign = errors.New("--bytes, --in-place and --depth: these flags are for a program of another tool (--program); a bench takes --n-elem")
 
-// fileName refuses files in the place of algorithms. Its error names the command for programs of
+// rejectFiles refuses files in the place of algorithms. Its error names the command for programs of
 // kernbench. Programs of other tools may stand there, if foreign is set.
-func fileName(foreign bool, names ...string) error {
+func rejectFiles(foreign bool, names ...string) error {
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil || info.IsDir() || !strings.ContainsAny(name, "./") || foreign && plans.InPlaceOfAlgorithm(name) {
@@ -56,9 +56,9 @@ func fileName(foreign bool, names ...string) error {
 	return nil
 }
 
-// foreignName refuses algorithms that are programs of other tools. Its error names the command for
-// them.
-func foreignName(instead string, names ...string) error {
+// rejectForeign refuses algorithms that are programs of other tools. Its error names the command
+// for them.
+func rejectForeign(instead string, names ...string) error {
 	for _, name := range names {
 		if plans.InPlaceOfAlgorithm(name) {
 			return fmt.Errorf("%s is a program of another tool: kernbench %s", name, fmt.Sprintf(instead, name))

@@ -13,7 +13,7 @@ import (
 func (a *app) programCommand() *cobra.Command {
 	var spec run.Spec
 	var format string
-	var rank int
+	var rank rankFlag
 	var classes bool
 	cmd := &cobra.Command{
 		Use:   "program ALGORITHM",
@@ -36,7 +36,7 @@ be recorded. The error names the line that reads the value.
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := fileName(false, args[0]); err != nil {
+			if err := rejectFiles(false, args[0]); err != nil {
 				return err
 			}
 			spec.Algorithm = args[0]
@@ -44,11 +44,11 @@ be recorded. The error names the line that reads the value.
 			if err != nil {
 				return interrupted(cmd.Context(), err)
 			}
-			if cmd.Flags().Changed("rank") {
-				if rank < 0 || rank >= f.World {
-					return fmt.Errorf("--rank %d: the ranks are 0 to %d", rank, f.World-1)
+			if r := rank.rank; r != nil {
+				if *r >= f.World {
+					return fmt.Errorf("--rank %d: the ranks are 0 to %d", *r, f.World-1)
 				}
-				f = f.Only(rank)
+				f = f.Only(*r)
 			}
 			if classes {
 				f.Classes()
@@ -65,7 +65,7 @@ be recorded. The error names the line that reads the value.
 	tuningFlag(f, &spec)
 	f.Var((*count)(&spec.Ranks), "ranks",
 		"number of ranks, on the first PEs of the machine (default: from the bench or ccl.yaml, else all PEs)")
-	f.IntVar(&rank, "rank", 0, "print rank `R` only (default: all)")
+	f.Var(&rank, "rank", "print rank `R` only (default: all)")
 	f.Var((*count)(&spec.NElem), "n-elem", "elements per rank (default: from the bench or ccl.yaml)")
 	f.Var(&parsed[dtype.Type]{to: &spec.DType, parse: dtype.Parse, kind: "TYPE"}, "dtype",
 		"element type: "+join(dtype.Types())+" (default: from the bench, mostly f16)")

@@ -28,7 +28,7 @@ func (a *app) runCommand() *cobra.Command {
 	var shown pageFlags
 	var search time.Duration
 	var prof profiles
-	var clash error
+	var flagErr error
 	call := planFlags{bytes: unit.MiB}
 	cmd := &cobra.Command{
 		Use:   "run",
@@ -43,8 +43,8 @@ func (a *app) runCommand() *cobra.Command {
   kernbench run --topology ahbm-cube --set defaults.n_slots=2 --format json`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if clash != nil {
-				return clash
+			if flagErr != nil {
+				return flagErr
 			}
 			if err := errors.Join(checkTrace(&spec), shown.check()); err != nil {
 				return err
@@ -58,7 +58,7 @@ func (a *app) runCommand() *cobra.Command {
 			if pointers {
 				spec.Pointers = a.err
 			}
-			if err := foreignName("run --program %s", spec.Algorithm); err != nil {
+			if err := rejectForeign("run --program %s", spec.Algorithm); err != nil {
 				return err
 			}
 			if spec.Program != "" && plans.Foreign(spec.Program) {
@@ -113,7 +113,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.BoolVar(&spec.Use, "links", false, "print the use of links, engines and rings, and add the use of links to a .pftrace")
 	f.DurationVar(&search, "repair", 10*time.Second, "wall time for the search of a repair for a deadlock, after the report; 0: no search")
 	prof.add(f)
-	clash = optionFlags(f, &spec)
+	flagErr = optionFlags(f, &spec)
 	benchHelp(cmd, &spec)
 	return cmd
 }

@@ -61,11 +61,11 @@ collective has is tried.
 			if len(worlds) == 0 {
 				return fmt.Errorf("--dir %s: found no file for %s: --ranks N prints the reason for each file", dir, q.Collective)
 			}
-			var choices []frontend.Choice
+			var selections []frontend.Selection
 			for _, q.World = range worlds {
-				choices = append(choices, frontend.Choose(sources, q)...)
+				selections = append(selections, frontend.Choose(sources, q)...)
 			}
-			return show(a, format, choices, report.Choices)
+			return show(a, format, selections, report.Selections)
 		},
 	}
 	f := cmd.Flags()

@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// defaultDB is where results are kept unless a file is named.
+// defaultDB is the file of results if no other is named.
 const defaultDB = "kernbench.db"
 
 func (a *app) tuneCommand() *cobra.Command {
@@ -58,7 +58,7 @@ and points that need more than --budget events, are estimated from smaller sizes
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := foreignName("perf COLLECTIVE --algorithm %s,NAME,... compares it with others; it has no settings to tune, and auto runs algorithms of the library only",
+			if err := rejectForeign("perf COLLECTIVE --algorithm %s,NAME,... compares it with others; it has no settings to tune, and auto runs algorithms of the library only",
 				slices.Concat(args, spec.Algorithms)...); err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ and points that need more than --budget events, are estimated from smaller sizes
 	sizeFlags(f, &sweep)
 	f.Var(&parsed[tl.ReduceOp]{to: &spec.Op, parse: tl.ParseReduceOp, kind: "OP"}, "op",
 		"reduction: "+join(tl.ReduceOps())+" (default sum)")
-	f.IntVarP(&root, "root", "r", 0, "`RANK` of the root, for rooted collectives")
+	f.VarP(&rankFlag{&root}, "root", "r", "`RANK` of the root, for rooted collectives")
 	f.Var(&listed[string]{to: &spec.Topologies, all: func() { spec.Topologies = presets() }, parse: anyName,
 		kind: "NAME,...|all"}, "topology", "machines: topology.yaml files or presets (kernbench list presets), or all presets")
 	f.Var((*rankList)(&spec.Ranks), "ranks",

@@ -60,7 +60,7 @@ func (co *Collective) Check(c Call) error {
 		return fmt.Errorf("%s of %d elements among %d ranks: each rank gets a block of the same size, so the number must be a multiple of the ranks",
 			co.Name, c.Elems, c.World)
 	case co.Rooted && (c.Root < 0 || c.Root >= c.World):
-		return fmt.Errorf("%s with root %d: the ranks are 0..%d", co.Name, c.Root, c.World-1)
+		return fmt.Errorf("%s with root %d: the ranks are 0 to %d", co.Name, c.Root, c.World-1)
 	case co.Reduces && int(c.Op) >= len(tl.ReduceOps()):
 		return fmt.Errorf("%s: unknown reduction %v", co.Name, c.Op)
 	}

@@ -100,7 +100,7 @@ func TestAllToAllV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][]Part{ // by receiver: so many of each sender, from its element on
+	want := [][]Part{ // by receiver: the number of elements from each sender, and the first of them
 		{{3, onlyRank(0), 0}, {2, onlyRank(1), 0}, {1, onlyRank(2), 0}, {0, onlyRank(3), 0}},
 		{{3, onlyRank(0), 3}, {2, onlyRank(1), 2}, {4, onlyRank(2), 1}, {3, onlyRank(3), 0}},
 		{{3, onlyRank(0), 6}, {3, onlyRank(1), 4}, {4, onlyRank(2), 5}, {3, onlyRank(3), 3}},
@@ -236,7 +236,7 @@ func TestImpossibleCalls(t *testing.T) {
 			"rank 0 sends 9223372036854775807 elements to rank 1: that is more elements than a call can have"},
 		{"counts of equal blocks", AllToAll, func(c *Call) { c.Counts = [][]int{} }, "its blocks are equal"},
 		{"no such root", Broadcast, func(c *Call) { c.Root = 4 }, "root 4"},
-		{"no such root of a reduction", Reduce, func(c *Call) { c.Root = -1 }, "reduce with root -1: the ranks are 0..3"},
+		{"no such root of a reduction", Reduce, func(c *Call) { c.Root = -1 }, "reduce with root -1: the ranks are 0 to 3"},
 		{"blocks of a root that do not divide", Scatter, func(c *Call) { c.Elems = 9 }, "scatter of 9 elements among 4 ranks"},
 	}
 	for _, tt := range tests {

@@ -55,7 +55,7 @@ func (ref *Reference) Put(lo int, part *Reference) {
 	copy(ref.Beyond[lo:], part.Beyond)
 }
 
-// Slice is that of elements lo to lo+n-1.
+// Slice returns the part for elements lo to lo+n-1.
 func (ref *Reference) Slice(lo, n int) Reference {
 	s := Reference{ulps: ref.ulps, magUlps: ref.magUlps}
 	if ref.Int != nil {

@@ -35,7 +35,7 @@ func Schema(kind string) ([]byte, error) {
 // object is a JSON object; encoding/json prints its keys in order.
 type object map[string]any
 
-// schema describes f; value is its default, or invalid where it has none.
+// schema returns the schema of f; value is its default, or invalid if it has none.
 func (f *field) schema(value reflect.Value) object {
 	s := object{}
 	if f.doc != "" {

@@ -118,7 +118,7 @@ type System struct {
 	Switch Switch `conf:"switch" doc:"the switch between SIPs, where the network has one"`
 
 	Levels []Level `conf:"levels" doc:"the levels of the network between SIPs, innermost first, instead of sips.count, topology, w and h, link and switch, which are the short form for one level; their counts multiply to the number of SIPs"`
-	Nodes  Level   `conf:"nodes" doc:"the network between nodes, one more level above the machine; with a count above 1, which --nodes sets, there are so many nodes like the machine"`
+	Nodes  Level   `conf:"nodes" doc:"the network between nodes, one more level above the machine; its count, which --nodes sets, is the number of nodes like the machine"`
 
 	nodes bool // Levels has the level of nodes at its end, and SIPs.Count counts all of them
 	short bool // Levels[0] was made from the short form

@@ -22,7 +22,7 @@ type TuningTable struct {
 	Fingerprint string      `conf:"fingerprint" doc:"of the machine's description: on another the table is refused"`
 	Fidelity    string      `conf:"fidelity" doc:"of the network that was simulated" enum:"ideal|slot|flit"`
 	Collective  string      `conf:"collective" doc:"what is performed"`
-	Ranks       int         `conf:"ranks" doc:"the first so many of the machine" min:"1" max:"16777216"`
+	Ranks       int         `conf:"ranks" doc:"number of ranks, on the first PEs of the machine" min:"1" max:"16777216"`
 	Type        string      `conf:"type" doc:"element type that was measured"`
 	Rows        []TuningRow `conf:"rows" doc:"what to use from a size on, the smallest first"`
 	SimulateTo  unit.Bytes  `conf:"simulate_to" doc:"size from which, and from its half, the times of larger ones were extrapolated, as perf then does; 0: from none" min:"0"`

@@ -156,8 +156,8 @@ func insert(s []Event) {
 	}
 }
 
-// sortWords sorts words that differ in their lowest bits, so many, alone: by the highest of these,
-// then each part likewise. What is in from is lost.
+// sortWords sorts words that differ in their lowest bits only. differ is the number of these bits.
+// It sorts by the highest of them, then each part likewise. It overwrites from.
 func sortWords(to, from []uint64, differ uint) {
 	width := min(8, uint(bits.Len(uint(len(from)))))
 	shift := max(width, differ) - width

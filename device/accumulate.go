@@ -96,7 +96,7 @@ func (a *accumulation) run(what *collective.Collective, root int) tl.Kernel {
 	}
 }
 
-// castBytes is how much of the wider type passes through a PE's scratch memory at a time.
+// castBytes is the number of bytes of the wider type in a PE's scratch memory at a time.
 const castBytes = 8 << 10
 
 // convert copies the elements of dst from src, which are of another type. Each tile is fetched

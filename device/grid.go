@@ -131,7 +131,7 @@ func (s *Stream) launch(name string, k tl.Kernel, g Grid, args []any) (queued, e
 	case l.Resident < 1 || l.Resident > holds:
 		return refuse("%d resident programs: a PE holds 1 to %d (pe.programs)", l.Resident, holds)
 	case g.Cores != nil && len(g.Cores) != g.Programs:
-		return refuse("a grid of %d programs, and types of cores for %d", g.Programs, len(g.Cores))
+		return refuse("found types of cores for %d programs, want them for the %d of the grid", len(g.Cores), g.Programs)
 	}
 	if t := g.Team; t != nil {
 		if err := c.usableTeam(t); err != nil {

@@ -236,7 +236,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		}, device.ErrLaunch, "all_gather has no root"},
 		{"a root that is no rank", "device_test_broadcast", func(t testing.TB, c *device.Context) []any {
 			return []any{device.Root(4)}
-		}, nil, "broadcast with root 4: the ranks are 0..3"},
+		}, nil, "broadcast with root 4: the ranks are 0 to 3"},
 		{"two roots", "device_test_broadcast", func(t testing.TB, c *device.Context) []any {
 			return []any{1, device.Root(2)}
 		}, device.ErrLaunch, "Root(2): the first number, which is the root too, is 1"},

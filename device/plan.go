@@ -68,15 +68,15 @@ func (c *Context) InstallIPCQ(name string, options ...Install) (*Plan, error) {
 }
 
 func (c *Context) install(ccl *conf.CCL, name string, options []Install) (*Plan, error) {
-	choice, err := ResolveAlgorithm(ccl, name)
+	resolved, err := ResolveAlgorithm(ccl, name)
 	if err != nil {
 		return nil, err
 	}
-	cfg := choice.Config
-	if err := c.needs(cfg.Name, choice.Algorithm, choice.Algorithm.Window != nil); err != nil {
+	cfg := resolved.Config
+	if err := c.needs(cfg.Name, resolved.Algorithm, resolved.Algorithm.Window != nil); err != nil {
 		return nil, err
 	}
-	p := &Plan{Name: cfg.Name, Algorithm: choice.Algorithm, Topology: choice.Topology, Config: cfg, machine: c.cfg.Machine}
+	p := &Plan{Name: cfg.Name, Algorithm: resolved.Algorithm, Topology: resolved.Topology, Config: cfg, machine: c.cfg.Machine}
 	asked, pes := c.cfg.World, c.cfg.PEs
 	for _, o := range options {
 		if o.World != 0 {

@@ -10,7 +10,7 @@ import (
 // ErrPolicy is wrapped by every error about a DPPolicy.
 var ErrPolicy = errors.New("placement policy")
 
-// Placement is how one level of the machine divides a matrix.
+// Placement is the division of a matrix at one level of the machine.
 type Placement uint8
 
 // The placements. With ColumnWise each member gets some of the columns, with RowWise some of the

@@ -11,9 +11,9 @@ import (
 	"kernbench/topology"
 )
 
-// Choice is an algorithm with its settings, from its entry in ccl.yaml over the defaults, and its
-// logical topology.
-type Choice struct {
+// ResolvedAlgorithm is an algorithm with its settings and its logical topology. The settings are
+// those of its entry in ccl.yaml over the defaults.
+type ResolvedAlgorithm struct {
 	Config    conf.Resolved
 	Algorithm *algorithm.Algorithm
 	Topology  *topology.Topology
@@ -21,7 +21,7 @@ type Choice struct {
 
 // ResolveAlgorithm finds an algorithm by the name of its entry in ccl.yaml, or by its own:
 // one that is registered needs no entry. "" is defaults.algorithm.
-func ResolveAlgorithm(ccl *conf.CCL, name string) (*Choice, error) {
+func ResolveAlgorithm(ccl *conf.CCL, name string) (*ResolvedAlgorithm, error) {
 	cfg, err := ccl.Resolve(name)
 	if err != nil {
 		asked := name
@@ -41,7 +41,7 @@ func ResolveAlgorithm(ccl *conf.CCL, name string) (*Choice, error) {
 		return nil, noModule(ccl, &cfg, err)
 	}
 	top, err := lookupTopology(&cfg, alg)
-	return &Choice{cfg, alg, top}, err
+	return &ResolvedAlgorithm{cfg, alg, top}, err
 }
 
 // maxWrong is the most mistakes that CheckEntries lists.

@@ -23,7 +23,7 @@ type Limits struct {
 	Until  unit.Time     // simulated time; 0: no limit
 }
 
-// DefaultStall is how long a kernel may run without an instruction.
+// DefaultStall is the longest time that a kernel may run without an instruction.
 const DefaultStall = 10 * time.Second
 
 // After an interrupt kernels have lapTime to return to their line, and then endTime to end.

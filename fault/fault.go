@@ -15,7 +15,7 @@ import (
 // Host is the Rank of a Place that is in no kernel.
 const Host = -1
 
-// Place is where in a run something happened. Zero fields are left out of the text.
+// Place is the place of an event in a run. Its text omits zero fields.
 type Place struct {
 	Rank  int
 	PE    string    // sip0.cube0.pe1, or empty on executors without a machine

@@ -9,8 +9,8 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Choice is a runtime's choice for a call.
-type Choice struct {
+// Selection is a runtime's choice for a call.
+type Selection struct {
 	Ranks   int         `json:"ranks"` // of the call
 	Runtime string      `json:"runtime"`
 	Dialect string      `json:"dialect"`
@@ -27,7 +27,7 @@ type Candidate struct {
 
 // Choose returns the source that each runtime of each format takes for a call: the first that fits,
 // in the order of the sources.
-func Choose(sources []Source, q plan.Query) []Choice {
+func Choose(sources []Source, q plan.Query) []Selection {
 	type candidate struct {
 		s        *Source
 		p        *plan.Program
@@ -38,10 +38,10 @@ func Choose(sources []Source, q plan.Query) []Choice {
 		p, findings := sources[i].Read()
 		all = append(all, candidate{&sources[i], p, findings})
 	}
-	var out []Choice
+	var out []Selection
 	for _, d := range dialects {
 		for _, runtime := range d.Runtimes {
-			c := Choice{Ranks: q.World, Runtime: runtime, Dialect: d.Name, Others: []Candidate{}}
+			c := Selection{Ranks: q.World, Runtime: runtime, Dialect: d.Name, Others: []Candidate{}}
 			most, files := 0, 0
 			if d.Files != nil {
 				most = d.Files(runtime)

@@ -78,29 +78,29 @@ func (s *search) plan(bytes int64) *plan.Plan {
 	return s.options.transport(p)
 }
 
-// stretch is sizes of call with the same messages: from first to last. 0 stands for whole messages.
-type stretch struct{ first, last int64 }
+// sizeRange is a range of call sizes with the same messages. 0 stands for whole messages.
+type sizeRange struct{ first, last int64 }
 
-// stretches returns all sizes, ascending, whatever sizes the program is for.
-func (s *search) stretches() []stretch {
-	out := []stretch{{0, math.MaxInt64}}
+// sizeRanges returns all sizes, ascending, whatever sizes the program is for.
+func (s *search) sizeRanges() []sizeRange {
+	out := []sizeRange{{0, math.MaxInt64}}
 	for _, b := range s.changes(s.program.Protocol) {
 		out[len(out)-1].last = b - 1
-		out = append(out, stretch{b, math.MaxInt64})
+		out = append(out, sizeRange{b, math.MaxInt64})
 	}
 	return out
 }
 
 // inRange reports whether the program is for some of the sizes.
-func (s *search) inRange(x stretch) bool {
+func (s *search) inRange(x sizeRange) bool {
 	p := s.program
 	return x.last >= p.MinBytes && (p.MaxBytes == 0 || x.first <= p.MaxBytes)
 }
 
-// sizes are 0, for whole messages, and the first of each stretch that the program is for.
+// sizes are 0, for whole messages, and the first of each range that the program is for.
 func (s *search) sizes() []int64 {
 	out := []int64{0}
-	for _, x := range s.stretches()[1:] {
+	for _, x := range s.sizeRanges()[1:] {
 		if s.inRange(x) {
 			out = append(out, x.first)
 		}
@@ -111,7 +111,7 @@ func (s *search) sizes() []int64 {
 // hang looks for the smallest size from which on the program hangs: within its range, or else above
 // it. Nil: none hangs.
 func (s *search) hang() (h *Hang) {
-	for _, x := range s.stretches() {
+	for _, x := range s.sizeRanges() {
 		p := s.plan(x.first)
 		if p == nil {
 			return nil

@@ -15,7 +15,7 @@ type Repair struct {
 	Moves []string `json:"moves,omitempty"` // of another order: a step and the one that it must come before, for each block
 }
 
-// mostInstances is how many copies of a program are tried.
+// mostInstances is the largest number of copies of a program that are tried.
 const mostInstances = 16
 
 // repairs tries changes and returns those that help, the cheapest first. Another order costs

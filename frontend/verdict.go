@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kernbench/collective"
 	"kernbench/frontend/judge"
 	"kernbench/frontend/plan"
 )
@@ -129,6 +130,33 @@ func Judge(s *Source, o Options) *Verdict {
 	}
 	v.Verdicts = plan.Verdicts(v.Findings)
 	return v
+}
+
+// CheckRoot returns an error if a rooted program does not have the given root, or if no program has
+// a root.
+func (o *Options) CheckRoot(sources []Source) error {
+	if o.Root == 0 {
+		return nil
+	}
+	var other error // about a program without a root
+	rooted := false
+	for i := range sources {
+		p, _ := sources[i].Read()
+		if p == nil {
+			continue
+		}
+		if what, err := collective.Lookup(p.Collective); err != nil || !what.Rooted {
+			other = fmt.Errorf("root %d: %s performs %s, which has no root", o.Root-1, sources[i].Name, p.Collective)
+			continue
+		}
+		if rooted = true; o.Root > p.World {
+			return fmt.Errorf("%s: root %d: the ranks are 0 to %d", sources[i].Name, o.Root-1, p.World-1)
+		}
+	}
+	if rooted {
+		return nil
+	}
+	return other
 }
 
 // found lists the findings of the calls. One that only some uses show names these uses. A larger

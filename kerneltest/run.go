@@ -23,7 +23,7 @@ type TB interface {
 // cfg.Collective demands. A failure ends the test, with the fields of Config that repeat it. Run
 // returns the contents of the ranks' shards, or of their results, after the first schedule.
 //
-// A kernel runs many times: let it write nothing that outlives a run.
+// A kernel runs many times, so it must not change state outside of itself.
 func Run(t TB, k tl.Kernel, cfg Config) [][]float64 {
 	t.Helper()
 	out, err := Check(k, cfg)
@@ -69,7 +69,7 @@ func Check(k tl.Kernel, cfg Config) ([][]float64, error) {
 		for _, c := range collective.All() {
 			names = append(names, c.Name)
 		}
-		return nil, fmt.Errorf("kerneltest: Config.Collective does not say what the kernel performs: want one of %s, or kerneltest.None",
+		return nil, fmt.Errorf("kerneltest: found no Config.Collective, want one of %s, or kerneltest.None",
 			strings.Join(names, ", "))
 	}
 	rows, err := cfg.executors()
@@ -97,7 +97,7 @@ func Check(k tl.Kernel, cfg Config) ([][]float64, error) {
 	return first.Outputs, nil
 }
 
-// executors returns those that cfg names: the two that come with kernbench, if it names none.
+// executors returns the executors that cfg names. If it names none, they are kernbench's own two.
 func (cfg *Config) executors() ([]*exec.Row, error) {
 	if len(cfg.Executors) == 0 {
 		return []*exec.Row{exec.Default(exec.Checking), exec.Default(exec.Timing)}, nil
@@ -150,7 +150,7 @@ func (cfg *Config) wrong(what *collective.Collective, o *Outcome, rep *race.Repo
 		}
 		return fmt.Errorf("%d hazards:%s", rep.Total, text.String())
 	case rep.Unsettled:
-		return fmt.Errorf("no hazards found, but the program could not be judged to its end: its notifications come in ever other orders")
+		return fmt.Errorf("no hazards found, but the judgement is incomplete: in each run the notifications come in another order")
 	case what != nil:
 		return cfg.verify(what, o)
 	case first != nil && rep.Class != race.Scheduled:
@@ -179,7 +179,7 @@ func (cfg *Config) verify(what *collective.Collective, o *Outcome) error {
 	if v.OK() && v.Values.Status == verify.OK && (cfg.Idempotent || v.Provenance.Status == verify.OK) {
 		return nil
 	}
-	text := fmt.Sprintf("the ranks do not hold what %s means\n  provenance %v\n  values %v", what.Name, v.Provenance, v.Values)
+	text := fmt.Sprintf("the results are not those of %s\n  provenance %v\n  values %v", what.Name, v.Provenance, v.Values)
 	for _, f := range v.Failures {
 		text += "\n  " + f.String()
 	}

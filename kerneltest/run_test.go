@@ -123,7 +123,7 @@ func TestRunRefuses(t *testing.T) {
 		{"in one schedule", only, kerneltest.Config{Collective: "all_reduce", World: 3, Op: tl.Max, Seed: 7},
 			[]string{"on mock, schedule 7", `Executors: []string{"mock"}, Seed: 7`}},
 		{"nothing to judge by", sum, kerneltest.Config{World: 3, NElem: 1},
-			[]string{"Config.Collective does not say", "all_reduce", "kerneltest.None"}},
+			[]string{"found no Config.Collective", "all_reduce", "kerneltest.None"}},
 		{"unknown collective", sum, kerneltest.Config{World: 3, Collective: "all_reduc"}, []string{"all_reduce"}},
 		{"unknown executor", sum, kerneltest.Config{World: 3, Collective: "all_reduce", Executors: []string{"mok"}},
 			[]string{"unknown executor"}},

@@ -15,7 +15,7 @@ import (
 type waitGraph struct {
 	channels int
 	next     [][]int32 // by vertex = link · channels + channel
-	route    []Hop     // of stretch
+	route    []Hop     // of segment
 }
 
 func newWaitGraph(links, channels int) *waitGraph {

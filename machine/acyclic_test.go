@@ -106,7 +106,7 @@ func networkWaits(net network, n int) *waitGraph {
 	g := newWaitGraph(len(net.edges()), int(net.channels()))
 	for from := range n {
 		for to := range n {
-			g.stretch(net, 0, from, to, -1, -1)
+			g.addSegment(net, 0, from, to, -1, -1)
 		}
 	}
 	return g

@@ -222,7 +222,7 @@ func (l *levels) crossing(from, to int) int {
 // route appends the hops from one SIP to another. The links of these edges are numbered from first.
 func (l *levels) route(hops []Hop, first, from, to int) []Hop {
 	for at := from; at != to; {
-		s, end := l.stretch(from, at, to)
+		s, end := l.segment(from, at, to)
 		v := &l.at[s.level]
 		edge := first + v.firstEdge + s.copy*v.count
 		for local := s.local; local != end; {
@@ -235,9 +235,9 @@ func (l *levels) route(hops []Hop, first, from, to int) []Hop {
 	return hops
 }
 
-// stretch returns the part of a route that lies in one network. The part begins at the SIP or
+// segment returns the part of a route that lies in one network. The part begins at the SIP or
 // gateway at, which s names as a site of this network, and ends at site end.
-func (l *levels) stretch(from, at, to int) (s localSite, end int) {
+func (l *levels) segment(from, at, to int) (s localSite, end int) {
 	cross := l.crossing(from, to)
 	switch {
 	case at >= l.sips:

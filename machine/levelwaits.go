@@ -1,9 +1,9 @@
 package machine
 
 // foldedWaits returns the graph of all routes between SIPs, with the networks of a level folded
-// onto one. A cycle of the whole is also one of the folded graph. A route is stretches through
-// networks: up to gateways, across, down, along planes (see levels). Each stretch of a network is
-// walked. Between two stretches a message passes a gateway or a SIP. What may follow there does not
+// onto one. A cycle of the whole is also one of the folded graph. A route is segments through
+// networks: up to gateways, across, down, along planes (see levels). Each segment of a network is
+// walked. Between two segments a message passes a gateway or a SIP. What may follow there does not
 // depend on what came before, so these places are vertices of their own.
 func (l *levels) foldedWaits() *waitGraph {
 	const start = -1 // at a SIP, with nothing before
@@ -28,12 +28,12 @@ func (l *levels) foldedWaits() *waitGraph {
 		for from := range at.n {
 			for to := range at.n {
 				if from != to {
-					g.stretch(at.net, first, from, to, before, after)
+					g.addSegment(at.net, first, from, to, before, after)
 				}
 			}
 			if at.gateway {
-				g.stretch(at.net, first, from, at.n, up, rising(i))
-				g.stretch(at.net, first, at.n, from, falling(i), down)
+				g.addSegment(at.net, first, from, at.n, up, rising(i))
+				g.addSegment(at.net, first, at.n, from, falling(i), down)
 			}
 		}
 		g.wait(g.vertex(Hop{Link: LinkID(landed(i))}), g.vertex(Hop{Link: LinkID(landed(i + 1))}))
@@ -42,9 +42,9 @@ func (l *levels) foldedWaits() *waitGraph {
 	return g
 }
 
-// stretch records a path through a network whose edges are the links from first on, and what comes
-// before and after it. A negative number is nothing.
-func (g *waitGraph) stretch(net network, first, from, to, before, after int) {
+// addSegment records a path through a network whose edges are the links from first on, and the
+// nodes before and after it. A negative number is nothing.
+func (g *waitGraph) addSegment(net network, first, from, to, before, after int) {
 	route := g.route[:0]
 	if before >= 0 {
 		route = append(route, Hop{Link: LinkID(before)})

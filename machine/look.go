@@ -1,6 +1,6 @@
 package machine
 
-// Look is how a network is drawn.
+// Look describes the drawing of a network.
 type Look struct {
 	Layout Layout
 	Wraps  bool   // links of a grid lead round to its other side

@@ -321,8 +321,8 @@ func (m *Machine) CanMultimem(pes []int32) error {
 	return nil
 }
 
-// Wire returns how many bytes of the slowest link of a path so much data takes that the switch
-// copies or combines. A path of AnyRate takes no time for them.
+// Wire returns the bytes that data take on the slowest link of a path when the switch copies or
+// combines them. On a path of AnyRate they take no time.
 func (j *Joint) Wire(bytes int64, slowest unit.Rate) int64 {
 	own := j.Switch.Reduce.BW
 	if own <= 0 || own >= slowest || slowest == AnyRate {

@@ -21,9 +21,9 @@ type coming struct {
 
 type lineSpan struct{ from, to int32 }
 
-// CameWhole records that all lines of a packet have arrived in a member's copy. The caller sets the
+// PacketArrived records that all lines of a packet have arrived in a member's copy. The caller sets
 // word at the same time.
-func (w *Window) CameWhole(member, word, lines int32) {
+func (w *Window) PacketArrived(member, word, lines int32) {
 	if w.packets.whole[member] == nil {
 		w.packets.whole[member] = make([]int32, w.Layout.Words)
 	}
@@ -31,8 +31,8 @@ func (w *Window) CameWhole(member, word, lines int32) {
 	delete(w.packets.coming, packetKey{member, word})
 }
 
-// CamePartly records that n lines of a packet have arrived, from one on.
-func (w *Window) CamePartly(member, word int32, flag int64, from, n int32) {
+// LinesArrived records that n lines of a packet have arrived, from one on.
+func (w *Window) LinesArrived(member, word int32, flag int64, from, n int32) {
 	if w.packets.coming == nil {
 		w.packets.coming = map[packetKey]*coming{}
 	}

@@ -8,7 +8,7 @@ import (
 	"kernbench/unit"
 )
 
-// Scale is how an axis spreads its values.
+// Scale maps the values of an axis to positions.
 type Scale int
 
 // The scales of axes.

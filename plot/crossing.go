@@ -57,7 +57,7 @@ func Crossings(curves []Curve, better Better) []Crossing {
 	return all
 }
 
-// change is where one curve becomes the best instead of another.
+// change is a point at which one curve becomes the best instead of another.
 type change struct {
 	at       XY
 	from, to int

@@ -54,7 +54,7 @@ type Figure struct {
 	About []scene.Fact
 }
 
-// Crossing is where the best curve changes.
+// Crossing is a point at which the best curve changes.
 type Crossing struct {
 	At       XY
 	From, To string // the best before, and after

@@ -28,7 +28,7 @@ func polygon(corners int, degrees float64) func() []scene.Point {
 	}
 }
 
-// style is how a curve looks.
+// style is the style of a curve.
 type style struct {
 	role   Role
 	color  scene.Color

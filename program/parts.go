@@ -77,7 +77,7 @@ func (p *Parts) Next(rank int) ([]Op, error) {
 // Forms returns those of all operations so far.
 func (p *Parts) Forms() []Form { return p.forms }
 
-// More is that of all operations so far.
+// More is the total of all operations so far.
 func (p *Parts) More() []More { return p.more }
 
 // Close ends all coroutines.

@@ -14,7 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// long returns a launch of ranks that each do something else, so many times.
+// long returns a launch of ranks that each do something else, for a number of rounds.
 func long(world, rounds int) *launch.Launch {
 	return ring(world, func(c *tl.Context, a tl.Args) {
 		for i := range rounds * (1 + c.Rank()%3) {

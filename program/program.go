@@ -88,7 +88,7 @@ type Form struct {
 type More struct {
 	Outer, Axis, Inner int
 	Scalar, Scalar2    uint64 // bits of a float64: -0 is not 0, and NaN is NaN
-	Rows               int    // of a load or store: stretches of memory, Pitch bytes apart; 0: one
+	Rows               int    // of a load or store: ranges of memory, Pitch bytes apart; 0: one
 	Pitch              int64  //
 	Pieces             int
 	DstOff, COff       int32

@@ -29,7 +29,7 @@ type Options struct {
 	Differ func()              // is called when a rank differs from those before; may be nil
 }
 
-// DefaultBudget is how much memory the records of a launch may take.
+// DefaultBudget is the largest memory of the records of a launch.
 const DefaultBudget = 64 << 20
 
 // ErrBudget is returned if the records of a launch take more memory than their budget.

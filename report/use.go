@@ -10,7 +10,7 @@ import (
 	"kernbench/unit"
 )
 
-// usedLines is how many links, PEs and rings the text shows. JSON has all.
+// usedLines is the number of links, PEs and rings in the text. JSON has all.
 const usedLines = 10
 
 // use prints how long links, engines and rings were in use.
@@ -63,7 +63,7 @@ func use(w io.Writer, u *run.Use) {
 	t = Table{Head: []string{"ring from", "to", "dir", ">messages", ">most slots", ">mean"}}
 	for i := range min(usedLines, len(u.Rings)) {
 		r := &u.Rings[i]
-		t.Add(r.From, r.To, r.Dir, count(r.Messages), fmt.Sprint(r.Most), fmt.Sprintf("%.2f", r.Mean))
+		t.Add(r.From, r.To, r.Dir, count(r.Messages), fmt.Sprint(r.MaxSlots), fmt.Sprintf("%.2f", r.Mean))
 	}
 	t.Write(w)
 	more(w, len(u.Rings), "rings")

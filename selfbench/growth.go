@@ -149,7 +149,7 @@ func growthOf(ctx context.Context, a *algorithm.Algorithm, s *Spec) (*GrowthRow,
 	return row, nil
 }
 
-// withinCPU returns a context that ends when this process has used so much more CPU time.
+// withinCPU returns a context that ends when this process has used limit of CPU time from now on.
 func withinCPU(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancel(ctx)
 	end := processTime() + limit

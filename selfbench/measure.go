@@ -27,7 +27,7 @@ type Spec struct {
 	Progress func(Progress) // gets the progress
 }
 
-// Progress is how far a measurement is.
+// Progress is the progress of a measurement.
 type Progress struct {
 	Name        string // of the row
 	Done, Total int

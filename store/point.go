@@ -39,7 +39,7 @@ type Point struct {
 	Bound *Bound `json:"bound"` // nil: not requested
 }
 
-// Bound is how fast the call of a point could have been.
+// Bound is the shortest possible time of the call of a point.
 type Bound struct {
 	Hardware        unit.Time `json:"hardware_ps"` // whatever the rings
 	HardwareLimit   string    `json:"hardware_limit"`

@@ -117,7 +117,7 @@ func (s *Store) prepare() error {
 	return s.explain(tx.Commit())
 }
 
-// mostWait is how long SQLite, and begin, wait for other processes.
+// mostWait is the longest time that SQLite, and begin, wait for other processes.
 const mostWait = time.Minute
 
 // begin begins the first transaction. SQLite does not wait when two processes switch one file to a

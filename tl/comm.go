@@ -165,7 +165,7 @@ func (c *Context) takeFrom(op string, port int, s Shape, t dtype.Type, dst *Ref,
 		for i := range c.ports {
 			c.endSlot(i)
 		}
-	} else if !c.watched || !c.isDelayed(port) {
+	} else if !c.inspects || !c.isDelayed(port) {
 		c.endSlot(port)
 	}
 	n, addr, cell, copied := s.Elems(), mem.Addr(0), None, dst != nil

@@ -19,10 +19,10 @@ import (
 // Operations return no errors. A mistake of a kernel stops it at once, and the launch returns it as
 // one of the types of package fault.
 type Context struct {
-	core    Core
-	watch   *watch.Watch
-	seen    watch.Kernel // what watch sees; an operand's cell remembers the call that uses it
-	watched bool         // instructions need more than the hand-over: see inspect
+	core     Core
+	watch    *watch.Watch
+	seen     watch.Kernel // what watch sees; an operand's cell remembers the call that uses it
+	inspects bool         // instructions need more than the hand-over: see inspect
 	making
 	scratchCells
 	lookups
@@ -40,7 +40,7 @@ type Context struct {
 	turn   *Turn               // collective that has begun
 }
 
-// seat is where a kernel runs.
+// seat is the place of a kernel: PE, rank, block, program.
 type seat struct {
 	pe                   int
 	rank, world, perCube int
@@ -112,7 +112,7 @@ func (c *Context) reset(s Setup) {
 			c.core = s.Edits.Core(s.Core, c)
 		}
 	}
-	c.watched = s.RecordLines || s.CoreType != CoreAny
+	c.inspects = s.RecordLines || s.CoreType != CoreAny
 	c.scratch.init(int64(s.Scratch))
 	for range s.Wiring.In {
 		ports = append(ports, portState{held: None})

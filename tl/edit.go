@@ -26,7 +26,7 @@ type Edit struct {
 	Shape Shape
 }
 
-// EditKind is what an edit does.
+// EditKind is the kind of an edit.
 type EditKind uint8
 
 // Edits.
@@ -145,7 +145,7 @@ func (e *editing) apply(x *Edit, in *Instr) {
 			in.GotPort, in.GotShape, in.GotType, in.GotN = in.Port, in.Shape, in.Type, in.N
 			return
 		}
-		e.letGo()
+		e.releaseSlot()
 	case Compare:
 		in.Side.Cmp = x.Cmp
 	case Change:
@@ -236,13 +236,13 @@ func (e *editing) catchUp(in *Instr) bool {
 	if first {
 		e.Core.Do(in)
 	}
-	e.letGo()
+	e.releaseSlot()
 	e.Core.Do(recv)
 	return first
 }
 
-// letGo ends the lifetime of the slot that was received before.
-func (e *editing) letGo() {
+// releaseSlot ends the lifetime of the slot that was received before.
+func (e *editing) releaseSlot() {
 	if e.held != None {
 		e.c.drop(e.held)
 		e.held = None

@@ -39,7 +39,7 @@ const (
 	EpilogueReLU                    // negative elements become 0
 )
 
-// Scope is how often an epilogue step runs.
+// Scope is the frequency at which an epilogue step runs.
 type Scope uint8
 
 // Scopes of epilogue steps.

@@ -99,7 +99,7 @@ type Instr struct {
 	Scalar, Scalar2          float64
 	Addr                     mem.Addr // physical
 	Piece, Pieces            int      // of a load or store that spans several shards
-	Rows                     int      // of a load or store of several stretches of memory; 0: one
+	Rows                     int      // of a load or store of several ranges of memory; 0: one
 	Pitch                    int64    // bytes from one to the next
 	Pipe                     *Pipe
 	Side                     *OneSided

@@ -32,10 +32,10 @@ func (c *Context) prepare(op Op, t dtype.Type, n int, s Shape) *Instr {
 
 // issue hands the instruction in c.in to the core.
 func (c *Context) issue() {
-	if c.seen.Calls++; c.seen.Calls > c.watch.Most() {
+	if c.seen.Calls++; c.seen.Calls > c.watch.NextLook() {
 		c.look()
 	}
-	if c.watched {
+	if c.inspects {
 		c.inspect()
 	}
 	c.core.Do(&c.in)

@@ -48,14 +48,14 @@ func TestOutOfRange(t *testing.T) {
 		{"stride that overflows", func(c *tl.Context, _ tl.Sym,
 			s tl.Signal) {
 			c.WaitUntil(s.Grid([]int{2}, []int{1 << 40}), tl.GE, 0)
-		}, misuse, "no farther apart"},
+		}, misuse, "words and strides are at most"},
 		{"extent that overflows", func(c *tl.Context, _ tl.Sym,
 			s tl.Signal) {
 			c.WaitUntil(s.Grid([]int{1<<32 + 1}, []int{0}), tl.GE, 0)
-		}, misuse, "up to 16777216 words"},
+		}, misuse, "words and strides are at most 16777216"},
 		{"extents that overflow together", func(c *tl.Context, _ tl.Sym, s tl.Signal) {
 			c.WaitUntil(s.Grid([]int{1 << 20, 1 << 20, 1 << 20}, []int{0, 0, 0}), tl.GE, 0)
-		}, misuse, "up to 16777216 words"},
+		}, misuse, "words and strides are at most 16777216"},
 		{"negative channels", func(c *tl.Context, _ tl.Sym, _ tl.Signal) { c.UseChannels(-1) }, misuse, "a message has 0 to 1024"},
 		{"too many channels", func(c *tl.Context, _ tl.Sym, _ tl.Signal) { c.UseChannels(tl.MostChannels + 1) }, misuse,
 			"use_channels"},

@@ -76,27 +76,27 @@ func (d Driver) Traffic() Traffic {
 // away reports whether memory is another PE's.
 func (c *Context) away(a mem.Addr) bool { return a-c.slice > mem.MaxOffset && a.Space() == mem.HBM }
 
-// putting holds the options in which the forms of put differ.
-type putting struct {
-	op     string
-	nbi    bool
-	atomic bool
-	by     ReduceOp
-	signal bool
-	lines  PacketLine // of which each carries the signal
-	word   Signal
-	update SignalOp
-	value  int64
-	memory bool // the source is src, else t
-	src    Ref
-	t      Tensor
+// putOptions holds the options in which the forms of put differ.
+type putOptions struct {
+	op         string
+	nbi        bool
+	atomic     bool
+	by         ReduceOp
+	signal     bool
+	lines      PacketLine // of which each carries the signal
+	word       Signal
+	update     SignalOp
+	value      int64
+	fromMemory bool // the source is src, else t
+	src        Ref
+	t          Tensor
 }
 
-func (c *Context) put(dst Sym, peer int, p *putting) {
+func (c *Context) put(dst Sym, peer int, p *putOptions) {
 	to := c.symAt(p.op, dst, peer)
 	cell, off, n, typ, shape := None, int32(0), 0, dtype.Invalid, Shape{}
 	local := mem.Addr(0)
-	if p.memory {
+	if p.fromMemory {
 		n, typ, shape = p.src.Len(), p.src.DType, p.src.Shape
 		c.checkType(p.op, typ)
 	} else {
@@ -106,7 +106,7 @@ func (c *Context) put(dst Sym, peer int, p *putting) {
 	if typ != to.DType || n != to.Len() {
 		c.misuse(p.op, fmt.Sprintf("the destination is %s, the source %s", describe(to.DType, to.Shape), describe(typ, shape)))
 	}
-	if p.memory && n > 0 {
+	if p.fromMemory && n > 0 {
 		if c.pieces(p.op, &p.src) > 1 {
 			c.badAddress(p.op, &p.src, "a put reads one shard: put the shards one by one")
 		}
@@ -140,7 +140,7 @@ func (c *Context) put(dst Sym, peer int, p *putting) {
 	}
 	c.counts.Puts++
 	c.countAccess(OpStore, to.Addr, to.Bytes())
-	if p.memory {
+	if p.fromMemory {
 		c.countAccess(OpLoad, local, to.Bytes())
 	}
 	c.issue()
@@ -150,44 +150,44 @@ func (c *Context) put(dst Sym, peer int, p *putting) {
 // been read and may be overwritten; the data are there some time later (Quiet, Fence,
 // PutSignal).
 func (c *Context) Put(dst Sym, peer int, src Ref) {
-	c.put(dst, peer, &putting{op: "put", memory: true, src: src})
+	c.put(dst, peer, &putOptions{op: "put", fromMemory: true, src: src})
 }
 
 // PutNBI is Put that returns at once: the source belongs to the DMA until Quiet.
 func (c *Context) PutNBI(dst Sym, peer int, src Ref) {
-	c.put(dst, peer, &putting{op: "put_nbi", memory: true, src: src, nbi: true})
+	c.put(dst, peer, &putOptions{op: "put_nbi", fromMemory: true, src: src, nbi: true})
 }
 
 // PutTensor is Put of a tensor. Tensors never change, so that it returns at once.
 func (c *Context) PutTensor(dst Sym, peer int, t Tensor) {
-	c.put(dst, peer, &putting{op: "put", t: t})
+	c.put(dst, peer, &putOptions{op: "put", t: t})
 }
 
 // PutSignal is Put that, when its data are there, updates a word of the same member. It
 // orders its own data only.
 func (c *Context) PutSignal(dst Sym, peer int, src Ref, s Signal, op SignalOp, v int64) {
-	c.put(dst, peer, &putting{op: "put_signal", memory: true, src: src, signal: true, word: s, update: op, value: v})
+	c.put(dst, peer, &putOptions{op: "put_signal", fromMemory: true, src: src, signal: true, word: s, update: op, value: v})
 }
 
 // PutSignalNBI is PutSignal that returns at once: the source belongs to the DMA until Quiet.
 func (c *Context) PutSignalNBI(dst Sym, peer int, src Ref, s Signal, op SignalOp, v int64) {
-	c.put(dst, peer, &putting{op: "put_signal_nbi", memory: true, src: src, nbi: true, signal: true, word: s, update: op, value: v})
+	c.put(dst, peer, &putOptions{op: "put_signal_nbi", fromMemory: true, src: src, nbi: true, signal: true, word: s, update: op, value: v})
 }
 
 // PutTensorSignal is PutSignal of a tensor.
 func (c *Context) PutTensorSignal(dst Sym, peer int, t Tensor, s Signal, op SignalOp, v int64) {
-	c.put(dst, peer, &putting{op: "put_signal", t: t, signal: true, word: s, update: op, value: v})
+	c.put(dst, peer, &putOptions{op: "put_signal", t: t, signal: true, word: s, update: op, value: v})
 }
 
 // PutCombine is Put that combines each element with the one in memory, atomically per element, so
 // that concurrent ones all count. The order of their roundings is unspecified.
 func (c *Context) PutCombine(dst Sym, peer int, src Ref, by ReduceOp) {
-	c.put(dst, peer, &putting{op: "put_combine", memory: true, src: src, atomic: true, by: by})
+	c.put(dst, peer, &putOptions{op: "put_combine", fromMemory: true, src: src, atomic: true, by: by})
 }
 
 // PutTensorCombine is PutCombine of a tensor.
 func (c *Context) PutTensorCombine(dst Sym, peer int, t Tensor, by ReduceOp) {
-	c.put(dst, peer, &putting{op: "put_combine", t: t, atomic: true, by: by})
+	c.put(dst, peer, &putOptions{op: "put_combine", t: t, atomic: true, by: by})
 }
 
 // Get copies from the copy of member peer into memory of this PE, and waits for it.

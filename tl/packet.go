@@ -45,7 +45,7 @@ func (c *Context) putLines(op string, l PacketLine, dst Sym, peer int, t Tensor,
 	if t.Len() == 0 {
 		c.misuse(op, "a packet has at least one element")
 	}
-	c.put(dst, peer, &putting{op: op, t: t, signal: true, lines: l, word: flags, update: SignalSet, value: flag})
+	c.put(dst, peer, &putOptions{op: op, t: t, signal: true, lines: l, word: flags, update: SignalSet, value: flag})
 }
 
 // WaitLL polls packets in this PE's own copy until all their lines have a flag.

@@ -33,7 +33,7 @@ func TestProtocolOnTheLinks(t *testing.T) {
 	}
 }
 
-// What so many bytes on the links carry is no less than the data were, and a byte less would be.
+// The computed bytes on the links carry at least the data, and one byte fewer would not.
 func TestProtocolWastesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Protocol{Payload: rapid.Int64Range(1, million).Draw(t, "payload")}

@@ -72,23 +72,23 @@ type Signal struct {
 	dims   int
 }
 
-// At is word i, counted from the first of s.
+// At returns word i, counted from the first word of s.
 func (s Signal) At(i int) Signal {
 	s.first = clamp(s.first + clamp(i))
 	s.dims = 0
 	return s
 }
 
-// Slice is n words from lo on.
+// Slice returns n words from word lo on.
 func (s Signal) Slice(lo, n int) Signal { return s.At(lo).Grid([]int{n}, []int{1}) }
 
-// mostWords is the most that a tensor of signals can name, and how far apart.
+// mostWords is the largest number of words of a tensor of signals, and its largest stride.
 const mostWords = 1 << 24
 
 // Grid returns a tensor of words: extents and strides, in words, of up to five dimensions. The
 // first word is that of s.
 func (s Signal) Grid(extents, strides []int) Signal {
-	s.dims = -1 // refused where it is used
+	s.dims = -1 // an error where it is used
 	if len(extents) != len(strides) || len(extents) > signalDims {
 		return s
 	}
@@ -139,7 +139,7 @@ func (c *Context) wordsOf(op string, s Signal, peer int) {
 	c.member(op, s.win, peer)
 	if s.dims < 0 {
 		c.misuse(op,
-			fmt.Sprintf("a tensor of signals has up to %d extents, each at least 1, and as many strides; it names up to %d words, no farther apart than that",
+			fmt.Sprintf("a tensor of signals has at most %d extents, each at least 1, and one stride for each; words and strides are at most %d",
 				signalDims, mostWords))
 	}
 	c.words = c.words[:0]
@@ -183,13 +183,13 @@ func (c *Context) wordValue(op string, s Signal, v int64) int64 {
 	return v
 }
 
-// signalled sets the operands of an operation on words.
-func (c *Context) signalled(s Signal, peer int) *OneSided {
+// wordOperands sets the operands of an operation on words.
+func (c *Context) wordOperands(s Signal, peer int) *OneSided {
 	c.side = OneSided{Win: s.win, Peer: int32(peer), Word: c.words[0], Words: c.words, WordType: s.part.Word}
 	return &c.side
 }
 
-// signal hands over an operation on words.
+// signal issues an operation on words.
 func (c *Context) signal(kind Op) {
 	c.prepare(kind, dtype.Invalid, 0, Shape{}).Side = &c.side
 	c.issue()
@@ -202,7 +202,7 @@ func (c *Context) Notify(s Signal, peer int, op SignalOp, v int64) {
 	c.oneWord("notify", s, peer)
 	c.signalOp("notify", op)
 	v = c.wordValue("notify", s, v)
-	x := c.signalled(s, peer)
+	x := c.wordOperands(s, peer)
 	x.Op, x.Value = op, v
 	c.counts.Notifies++
 	c.signal(OpNotify)
@@ -217,7 +217,7 @@ func (c *Context) WaitUntil(s Signal, cmp Cmp, v int64) {
 	c.signal(OpWaitWord)
 }
 
-// Test reports, without waiting, whether all words of s in this PE's own copy satisfy cmp with v.
+// Test reports whether all words of s in this PE's own copy satisfy cmp with v. It does not wait.
 func (c *Context) Test(s Signal, cmp Cmp, v int64) bool {
 	c.wait("test", s, cmp, v)
 	c.signal(OpTestWord)
@@ -235,7 +235,7 @@ func (c *Context) wait(op string, s Signal, cmp Cmp, v int64) *OneSided {
 	if cmp > LE {
 		c.misuse(op, fmt.Sprintf("%v: one of EQ, NE, GT, GE, LT, LE", cmp))
 	}
-	x := c.signalled(s, me)
+	x := c.wordOperands(s, me)
 	x.Cmp, x.Value = cmp, v
 	return x
 }
@@ -245,7 +245,7 @@ func (c *Context) wait(op string, s Signal, cmp Cmp, v int64) *OneSided {
 // that branches on the value depends on the schedule.
 func (c *Context) LoadScalar(s Signal) int64 { return c.readWord(s, false) }
 
-// Peek is LoadScalar of a word that others may be changing meanwhile.
+// Peek is LoadScalar of a word that other ranks may change at the same time.
 func (c *Context) Peek(s Signal) int64 { return c.readWord(s, true) }
 
 func (c *Context) readWord(s Signal, changing bool) int64 {
@@ -254,7 +254,7 @@ func (c *Context) readWord(s Signal, changing bool) int64 {
 	}
 	me := c.own("load_scalar", s.win)
 	c.oneWord("load_scalar", s, me)
-	c.signalled(s, me).NBI = changing
+	c.wordOperands(s, me).NBI = changing
 	c.signal(OpReadWord)
 	return c.side.Got
 }
@@ -263,7 +263,7 @@ func (c *Context) readWord(s Signal, changing bool) int64 {
 func (c *Context) FetchAdd(s Signal, peer int, v int64) int64 {
 	c.oneWord("fetch_add", s, peer)
 	v = c.wordValue("fetch_add", s, v)
-	x := c.signalled(s, peer)
+	x := c.wordOperands(s, peer)
 	x.Op, x.Value = SignalAdd, v
 	c.counts.Atomics++
 	c.signal(OpFetchAdd)
@@ -275,7 +275,7 @@ func (c *Context) FetchAdd(s Signal, peer int, v int64) int64 {
 func (c *Context) CompareSwap(s Signal, peer int, old, v int64) int64 {
 	c.oneWord("compare_swap", s, peer)
 	old, v = c.wordValue("compare_swap", s, old), c.wordValue("compare_swap", s, v)
-	x := c.signalled(s, peer)
+	x := c.wordOperands(s, peer)
 	x.Expect, x.Value = old, v
 	c.counts.Atomics++
 	c.signal(OpCompareSwap)

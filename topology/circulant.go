@@ -14,10 +14,10 @@ const MaxHops = 20
 // tree of every root, and the partners of Bruck's algorithms. The hop of +2^k ranks is called
 // hopK.E, that of -2^k ranks hopK.W.
 var Circulant = Register(Topology{
-	Name:    "circulant",
-	Summary: "a ring with hops: hopK.E is rank+2^K, hopK.W is rank-2^K, modulo the world size, for all 2^K below it",
-	Wraps:   true,
-	Most:    1 << MaxHops,
+	Name:     "circulant",
+	Summary:  "a ring with hops: hopK.E is rank+2^K, hopK.W is rank-2^K, modulo the world size, for all 2^K below it",
+	Wraps:    true,
+	MaxRanks: 1 << MaxHops,
 	Links: func(dst []Link, rank, world int, _ Grid) []Link {
 		for k := range Hops(world) {
 			step := 1 << k

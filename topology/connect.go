@@ -59,7 +59,7 @@ func newLinks(world, each int) *links {
 	return &links{flat: make([]Link, 0, world*each), start: make([]int32, 1, world+1)}
 }
 
-// maxDirs is how many directions there can be: all of a tl.Dir but AnyDir.
+// maxDirs is the largest number of directions: all of a tl.Dir except AnyDir.
 const maxDirs = 255
 
 // end closes the links of one rank.

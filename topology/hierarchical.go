@@ -6,7 +6,7 @@ import (
 	"kernbench/tl"
 )
 
-// MostLevels is how many levels a hierarchy can have.
+// MostLevels is the largest number of levels of a hierarchy.
 const MostLevels = 7
 
 var levelEast, levelWest [MostLevels]tl.Dir

@@ -12,9 +12,9 @@ const hypercubeDims = 16
 // Hypercube joins ranks whose numbers differ in one bit. In a world that is no power of two the
 // cube lacks the corners without a rank.
 var Hypercube = Register(Topology{
-	Name:    "hypercube",
-	Summary: "dim0, dim1, ...: dimension k leads to the rank whose number differs in bit k, where there is one",
-	Most:    1 << hypercubeDims,
+	Name:     "hypercube",
+	Summary:  "dim0, dim1, ...: dimension k leads to the rank whose number differs in bit k, where there is one",
+	MaxRanks: 1 << hypercubeDims,
 	Links: func(dst []Link, rank, world int, _ Grid) []Link {
 		for k := 0; 1<<k < world; k++ {
 			if peer := rank ^ 1<<k; peer < world {

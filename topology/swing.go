@@ -10,9 +10,9 @@ import (
 // other, as SwingPeer counts. Ranks beyond a power of two are guests,
 // as in Fold. Its mirror starts on the other side.
 var Swing = Register(Topology{
-	Name:    "swing",
-	Summary: "partners on a ring at distances 1, 1, 3, 5, 11, ..., on alternating sides: dim0, dim1, ..., and mirror.dim0, ... the other way",
-	Most:    1 << hypercubeDims,
+	Name:     "swing",
+	Summary:  "partners on a ring at distances 1, 1, 3, 5, 11, ..., on alternating sides: dim0, dim1, ..., and mirror.dim0, ... the other way",
+	MaxRanks: 1 << hypercubeDims,
 	Links: func(dst []Link, rank, world int, _ Grid) []Link {
 		core, dims := Fold(world)
 		if rank >= core {

@@ -30,12 +30,12 @@ type Grid struct {
 // One rank alone needs no special case in an algorithm. Where the topology wraps, it is its own
 // neighbour in every direction; otherwise it has none.
 type Topology struct {
-	Name    string
-	Summary string // one sentence, for listings
-	Planar  bool   // uses W and H of a Grid
-	Nested  bool   // uses the Levels of a Grid
-	Wraps   bool   // a rank may be its own neighbour in a small world
-	Most    int    // ranks that it can have; 0: any number
+	Name     string
+	Summary  string // one sentence, for listings
+	Planar   bool   // uses W and H of a Grid
+	Nested   bool   // uses the Levels of a Grid
+	Wraps    bool   // a rank may be its own neighbour in a small world
+	MaxRanks int    // ranks that it can have; 0: any number
 
 	// Links appends rank's links in the order of their directions. The grid covers world.
 	Links func(dst []Link, rank, world int, g Grid) []Link
@@ -87,8 +87,8 @@ func (t *Topology) Fit(world int, g Grid) (Grid, error) {
 	if world > 1<<31-1 {
 		return g, fmt.Errorf("%s of %d ranks: at most 2^31-1 can be numbered", t.Name, world)
 	}
-	if t.Most > 0 && world > t.Most {
-		return g, fmt.Errorf("%s of %d ranks: at most %d have directions enough", t.Name, world, t.Most)
+	if t.MaxRanks > 0 && world > t.MaxRanks {
+		return g, fmt.Errorf("%s of %d ranks: at most %d have directions enough", t.Name, world, t.MaxRanks)
 	}
 	switch {
 	case t.Nested:

@@ -12,7 +12,7 @@ type TreeDirs struct {
 	Children [2]tl.Dir
 }
 
-// TwoTreeDirs are those of both trees.
+// TwoTreeDirs are the directions of both trees.
 var TwoTreeDirs = [2]TreeDirs{
 	{tl.Parent, [2]tl.Dir{tl.Child0, tl.Child1}},
 	{tl.RegisterDir("second.parent"), [2]tl.Dir{tl.RegisterDir("second.child0"), tl.RegisterDir("second.child1")}},

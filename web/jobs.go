@@ -22,7 +22,7 @@ type jobs struct {
 	machine func(string, []string) (*draw.Drawing, error)
 }
 
-// keptJobs is how many are remembered.
+// keptJobs is the number of jobs that are kept.
 const keptJobs = 20
 
 // job is one run.

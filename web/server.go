@@ -149,7 +149,7 @@ func (s *Server) guarded(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// types are those of the files that pages consist of.
+// types are the media types of the files of pages.
 var types = map[string]string{"html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 
 // file answers with a file of the page.
@@ -212,7 +212,7 @@ func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"entries": append(s.jobs.entries(), all...), "version": run.Version()})
 }
 
-// maxShown is how many documents one page compares.
+// maxShown is the largest number of documents that one page compares.
 const maxShown = 6
 
 // document answers with one document, or with several put together.

@@ -9,7 +9,7 @@ import (
 	"kernbench/unit"
 )
 
-// Kind is where a limit comes from.
+// Kind is the cause of a limit.
 type Kind string
 
 // The kinds, in the order of results.

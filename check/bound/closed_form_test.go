@@ -39,8 +39,8 @@ func fullMesh(n int) *graph {
 	return bare(n, ranks, edges)
 }
 
-// leafSpine is leaves of some ranks each, with so many times more bandwidth below a leaf than
-// above.
+// leafSpine is a number of leaves of some ranks each. The bandwidth below a leaf is over times the
+// bandwidth above it.
 func leafSpine(leaves, each, over int) *graph {
 	n := leaves * each
 	spine := int32(n + leaves)

@@ -29,7 +29,7 @@ type stages struct {
 	most  float64 // the largest
 }
 
-// slopes are those of some hops, and how many have each.
+// slopes are the slopes of some hops, and the number of hops with each.
 type slopes []struct {
 	slope float64
 	hops  int

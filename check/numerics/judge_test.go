@@ -140,7 +140,7 @@ func TestWrongHeightIsCaught(t *testing.T) {
 	}
 }
 
-// tree returns one of so many contributions, in one type.
+// tree returns a tree of a number of contributions, in one type.
 func tree(t dtype.Type, terms, height uint32) oplog.Tree {
 	return oplog.Tree{Terms: terms, Height: height, Growth: uint64(height) * unitOf(t)}
 }

@@ -65,7 +65,7 @@ type check struct {
 	same []bool // rank's output equals rank 0's, bit by bit; nil if ranks may differ
 }
 
-// damage is how many elements of a rank are wrong, and the first of them.
+// damage is the number of wrong elements of a rank, and the first of them.
 type damage struct {
 	elements, first int
 }

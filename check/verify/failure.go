@@ -109,7 +109,7 @@ func (c *check) explain(f *Failure) {
 	case collective.Unwritten:
 		f.Reason = "never written"
 	case collective.Constant:
-		f.Reason = c.by(f, "a constant without any contribution")
+		f.Reason = c.withWriter(f, "a constant without any contribution")
 	case collective.Opaque:
 		f.Step = c.operation(got.Why)
 		f.Reason = fmt.Sprintf("computed by %s: either it is no operation of %s, or an operand is no contribution", f.Step, c.meaning())
@@ -142,8 +142,8 @@ func (c *check) writer(f *Failure) (operation string, untouched bool) {
 	return c.operation(wrote[f.Element]), false
 }
 
-// by describes what the element of a failure holds, and which operation wrote it.
-func (c *check) by(f *Failure, what string) string {
+// withWriter describes what the element of a failure holds, and which operation wrote it.
+func (c *check) withWriter(f *Failure, what string) string {
 	step, untouched := c.writer(f)
 	switch {
 	case untouched:
@@ -178,7 +178,7 @@ func (c *check) single(f *Failure, want, got []collective.Contributor) string {
 			what += fmt.Sprintf(" (its element %d)", i)
 		}
 	}
-	return c.by(f, what)
+	return c.withWriter(f, what)
 }
 
 // meaning returns the collective with its reduction: "all_reduce sum".
@@ -201,7 +201,7 @@ func (c *check) explainSets(f *Failure, d collective.Difference) {
 		return
 	case d.Got.Count == 0:
 		f.Missing = want
-		f.Reason = c.by(f, "no contribution at all")
+		f.Reason = c.withWriter(f, "no contribution at all")
 		return
 	case d.Got.Set == nil:
 		c.withoutSets(f, d, want)

@@ -20,11 +20,11 @@ func compare(a, b []collective.Contributor) int {
 	return cmp.Or(cmp.Compare(a[0].Rank, b[0].Rank), cmp.Compare(a[0].Index, b[0].Index))
 }
 
-// maxNames is how many stretches of ranks a list names. It gives the number of the others.
+// maxNames is the largest number of ranges that a list of ranks names. It counts the others.
 const maxNames = 16
 
 // names lists contributors for people: consecutive ranks that contribute the same index
-// as often are one stretch, and the index is named once.
+// as often are one range, and the index is named once.
 //
 //	ranks 3, 243-255, 256 (3 times) of element 17
 func names(cs []collective.Contributor) string {
@@ -36,7 +36,7 @@ func names(cs []collective.Contributor) string {
 			hi++
 		}
 		if len(parts) < maxNames {
-			parts = append(parts, stretch(cs[lo], cs[hi-1], cs))
+			parts = append(parts, rankRange(cs[lo], cs[hi-1], cs))
 		} else {
 			more += hi - lo
 		}
@@ -92,8 +92,8 @@ func oneIndex(cs []collective.Contributor) bool {
 	return len(cs) > 0
 }
 
-// stretch returns a range of ranks lo to hi with the same contribution.
-func stretch(lo, hi collective.Contributor, all []collective.Contributor) string {
+// rankRange returns a range of ranks lo to hi with the same contribution.
+func rankRange(lo, hi collective.Contributor, all []collective.Contributor) string {
 	s := fmt.Sprint(lo.Rank)
 	if hi.Rank > lo.Rank {
 		s += fmt.Sprintf("-%d", hi.Rank)

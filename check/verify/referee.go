@@ -7,7 +7,7 @@ import (
 	"kernbench/dtype"
 )
 
-// patch is a stretch of a rank's output, within one part, that is judged at a time.
+// patch is a range of a rank's output, within one part, that is judged at a time.
 type patch struct {
 	rank, at int
 	part     collective.Part

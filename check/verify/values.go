@@ -29,7 +29,7 @@ func (c *check) values() {
 			text = "every element is exact"
 		}
 		if b.relative > weak {
-			text += ", which is wide: rely on provenance"
+			text += ", too wide to detect a lost contribution: rely on provenance"
 		}
 		c.reductions(&b)
 	} else {
@@ -121,7 +121,7 @@ func (c *check) wanted(rank, element int) string {
 	return fmt.Sprintf("%.9g", ref.Value[0])
 }
 
-// reference is that of element i of rank's output.
+// reference returns the reference of element i of rank's output.
 func (c *check) reference(rank, i int) (ref collective.Reference) {
 	p, i := c.part(rank, i)
 	c.refer(&ref, p, i, 1)

@@ -95,7 +95,7 @@ type Misuse struct {
 	More        int // that were found after these
 }
 
-// maxDiagnostics is how many a Misuse keeps.
+// maxDiagnostics is the largest number of diagnostics in a Misuse.
 const maxDiagnostics = 100
 
 // Add appends a diagnostic unless the list is full. A repetition of an earlier diagnostic of the

@@ -7,18 +7,18 @@ import (
 
 // accounted holds what a rank has for the account of memory.
 type accounted struct {
-	agent history.Agent
-	book  *history.Book // nil: no account is kept
-	lined bool          // line is that of the current instruction
-	line  string
+	agent     history.Agent
+	book      *history.Book // nil: no account is kept
+	lineKnown bool          // line is that of the current instruction
+	line      string
 }
 
 // Record adds a record of a rank's current instruction.
 func (r *rank) Record(k history.Kind) *history.Record {
 	rec := r.run.history.Begin(k, r.agent)
 	if r.at != nil {
-		if !r.lined {
-			r.lined, r.line = true, tl.Drive(r.kernel).Line()
+		if !r.lineKnown {
+			r.lineKnown, r.line = true, tl.Drive(r.kernel).Line()
 		}
 		rec.Call, rec.Line = r.at.Call(), r.line
 	}

@@ -173,7 +173,7 @@ func (e *effect) update() {
 		v = held + s.Value
 	}
 	if s.Lines != tl.NoLine {
-		s.Win.CameWhole(s.Peer, s.Word, s.Lines.Count(e.bytes()))
+		s.Win.PacketArrived(s.Peer, s.Word, s.Lines.Count(e.bytes()))
 	}
 	if s.Hit {
 		x.set(s.Win, s.Peer, s.Word, s.WordType.Wrap(v))
@@ -191,7 +191,7 @@ func (x *run) launchEffect(e *effect) {
 	e.by.pending++
 	e.index = len(x.effects)
 	x.effects = append(x.effects, e)
-	e.lazy = x.chance(4)
+	e.lowPriority = x.chance(4)
 	if e.side.Lines != tl.NoLine {
 		e.cut()
 	}
@@ -209,7 +209,7 @@ func (x *run) launchEffect(e *effect) {
 func (e *effect) turn() {
 	x := e.by.run
 	if e.proceed(); e.next != complete {
-		if e.lazy = x.chance(4); !e.allowed {
+		if e.lowPriority = x.chance(4); !e.allowed {
 			x.sleep(e) // its order wakes it
 		}
 		return

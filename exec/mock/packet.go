@@ -48,7 +48,7 @@ func (e *effect) partArrives() {
 		to := s.Remote + mem.Addr(c.lo*e.typ.Size())
 		x.log.Store(e.origin, to, e.value, e.off+int32(c.lo), c.n, e.typ)
 	}
-	s.Win.CamePartly(s.Peer, s.Word, s.Value, c.from, c.lines)
+	s.Win.LinesArrived(s.Peer, s.Word, s.Value, c.from, c.lines)
 	x.changes++
 	x.show(s.Win, s.Peer)
 	if len(e.cuts) > 0 {

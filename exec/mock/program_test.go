@@ -31,7 +31,7 @@ type program struct {
 type step struct {
 	kind stepKind
 	dir  tl.Dir
-	n    int // of send: a prefix of so many elements; of recv: what is expected
+	n    int // of send: elements of the prefix that is sent; of recv: elements expected
 }
 
 type stepKind uint8

@@ -89,7 +89,7 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 		r.at = nil
 		if !r.abandoned {
 			for _, q := range r.in {
-				q.letGo()
+				q.releaseSlot()
 			}
 		}
 		r.done = true
@@ -140,15 +140,15 @@ func (r *rank) Do(in *tl.Instr) {
 	if r.calls++; r.calls%checkEvery == 0 && x.ctx.Err() != nil {
 		tl.Drive(r.kernel).Abandon()
 	}
-	r.at, r.lined = in, false
+	r.at, r.lineKnown = in, false
 	if x.local {
 		r.stayLocal(in)
 	}
 	if x.launch.Ring.OnRecv {
 		r.countHazards(in)
 	}
-	if x.random != nil && noticed(in.Op) && x.chance(2) {
-		r.lazy = x.chance(16)
+	if x.random != nil && observable(in.Op) && x.chance(2) {
+		r.lowPriority = x.chance(16)
 		r.suspend()
 	}
 	r.book.Operands(in)
@@ -186,8 +186,8 @@ func (r *rank) Do(in *tl.Instr) {
 	}
 }
 
-// noticed reports whether other ranks can observe when an instruction is performed.
-func noticed(op tl.Op) bool {
+// observable reports whether other ranks can observe when an instruction is performed.
+func observable(op tl.Op) bool {
 	switch op {
 	case tl.OpMath, tl.OpGemm, tl.OpPost, tl.OpAwait, tl.OpFence, tl.OpDrain:
 		return false

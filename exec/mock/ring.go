@@ -99,10 +99,10 @@ func (r *ring) take() message {
 	return r.messages[r.Take(r.slots, &r.sizing)]
 }
 
-// letGo ends the lifetime of the message that the receiver holds, if any, and gives slots back to
-// the sender.
-func (r *ring) letGo() {
-	if !r.LetGo(r.slots, &r.sizing, 0) {
+// releaseSlot ends the lifetime of the message that the receiver holds, if any, and gives slots
+// back to the sender.
+func (r *ring) releaseSlot() {
+	if !r.EndUse(r.slots, &r.sizing, 0) {
 		return
 	}
 	for {

@@ -25,10 +25,10 @@ type turns struct {
 
 // standing is the scheduling state of an actor.
 type standing struct {
-	ready bool // an event has happened that it may wait for
-	over  bool // it has ended
-	lazy  bool // in random schedules: others nearly always go first
-	spot  int  // index in run.ready and one, or 0
+	ready       bool // an event has happened that it may wait for
+	over        bool // it has ended
+	lowPriority bool // in random schedules: others nearly always go first
+	spot        int  // index in run.ready and one, or 0
 }
 
 func (s *standing) turns() *standing { return s }
@@ -104,7 +104,7 @@ func (x *run) anyOrder() error {
 			return x.stuck()
 		}
 		a := x.pick()
-		a.turns().lazy = false
+		a.turns().lowPriority = false
 		if err := x.give(a); err != nil {
 			return err
 		}
@@ -137,12 +137,12 @@ func (x *run) give(a actor) error {
 	return x.failed
 }
 
-// pick draws the next actor. A lazy one has its turn only after many others, so that its effects
-// can come very late.
+// pick draws the next actor. One of low priority has its turn only after many others, so that
+// its effects can come very late.
 func (x *run) pick() actor {
 	for range 8 {
 		a := x.ready[x.random.IntN(len(x.ready))]
-		if !a.turns().lazy || x.random.IntN(64) == 0 {
+		if !a.turns().lowPriority || x.random.IntN(64) == 0 {
 			return a
 		}
 	}

@@ -91,7 +91,7 @@ func (s *stream) turn() {
 			s.at++
 		}
 		if x.random != nil {
-			s.lazy = x.chance(8)
+			s.lowPriority = x.chance(8)
 			return
 		}
 	}
@@ -116,7 +116,7 @@ func (s *stream) do(op *launch.StreamOp) (progress, error) {
 	return ended, nil
 }
 
-// place is that of an operation.
+// place returns the place of an operation.
 func (s *stream) place(op *launch.StreamOp) fault.Place {
 	return fault.Place{Rank: s.Rank, Op: op.Kind.String(), Line: op.Line}
 }

@@ -342,7 +342,7 @@ func TestStalls(t *testing.T) {
 			first.Launch.Gang, second.Launch.Gang = gang, gang
 			d.on(0, first, record(e))
 			d.on(1, await(e), second)
-		}, []string{"stream 0 of rank 0 launch at host.go:6: waits for the other launches of its group: 1 of 2 are there"}, 2},
+		}, []string{"stream 0 of rank 0 launch at host.go:6: waits for the other launches of its group: 1 of 2 have arrived"}, 2},
 		{"no rank is left to notify a program", func(d *devices) {
 			d.on(0, d.launch(0, 1, 1, func(c *tl.Context, flags tl.Signal) { c.WaitUntil(flags.At(0), tl.EQ, 1) }))
 		}, []string{"missing notification: no agent is left that could change w.flags[0], which rank 0 waits for in wait_until"}, 1},
@@ -389,7 +389,7 @@ func TestStreamFaults(t *testing.T) {
 			c := copied(1, 0, 0, 0, 1)
 			c.Bytes = 6
 			d.on(1, c)
-		}, "stream 0 of rank 1, operation 0 (copy): 1 rows of 6 bytes, of elements of 4"},
+		}, "stream 0 of rank 1, operation 0 (copy): found 1 rows of 6 bytes, want at least one row of a positive multiple of 4 bytes"},
 		{"a fault of a program", func(d *devices) {
 			d.on(1, d.launch(1, 2, 1, func(c *tl.Context, flags tl.Signal) { c.Notify(flags.At(4), 0, tl.SignalSet, 1) }))
 		}, "rank 1 notify at mock/stream_test.go:"},

@@ -73,7 +73,7 @@ func (r *rank) recv(in *tl.Instr) {
 	case in.Copy:
 		r.assemble(port, first)
 	case r.run.launch.Ring.OnRecv:
-		ring.letGo()
+		ring.releaseSlot()
 	}
 	r.carrying = 0
 	r.deliver(in, first.payload)
@@ -88,7 +88,7 @@ func (r *rank) recv(in *tl.Instr) {
 // await ends the lifetimes that this receive ends, and waits for a message.
 func (r *rank) await(port int) int {
 	if port != tl.AnyPort {
-		r.in[port].letGo()
+		r.in[port].releaseSlot()
 		for r.in[port].Waiting() == 0 {
 			r.port = port
 			r.park(forMessage)
@@ -96,7 +96,7 @@ func (r *rank) await(port int) int {
 		return port
 	}
 	for _, q := range r.in {
-		q.letGo()
+		q.releaseSlot()
 	}
 	for {
 		for i := range r.in {
@@ -122,7 +122,7 @@ func (r *rank) agrees(in *tl.Instr) bool {
 // is copied. The parts are consecutive pieces of one value, which is the result.
 func (r *rank) assemble(port int, m message) {
 	ring := r.in[port]
-	ring.letGo()
+	ring.releaseSlot()
 	for !m.last() {
 		for ring.Waiting() == 0 {
 			r.port = port
@@ -132,7 +132,7 @@ func (r *rank) assemble(port int, m message) {
 		if r.run.log != nil {
 			r.run.log.Release(m.value)
 		}
-		ring.letGo()
+		ring.releaseSlot()
 	}
 }
 

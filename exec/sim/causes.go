@@ -32,8 +32,8 @@ type siteKey struct {
 	line string
 }
 
-// because is the state of a rank for a log of causes.
-type because struct {
+// rankCauses is the state of a rank for a log of causes.
+type rankCauses struct {
 	at      cause.Point // of its clock
 	own     cause.Owner // operation in progress
 	pending cause.Point // of the next wake-up
@@ -57,10 +57,10 @@ func (r *rank) beginCauses(after cause.Point) {
 	if x.causes == nil {
 		return
 	}
-	r.why = &because{at: after, homes: map[int32]cause.Point{}}
-	r.why.own.Site = x.site(r, siteKey{rank: r.id, op: noOp}, "start")
+	r.causes = &rankCauses{at: after, homes: map[int32]cause.Point{}}
+	r.causes.own.Site = x.site(r, siteKey{rank: r.id, op: noOp}, "start")
 	if after == 0 {
-		r.why.at = x.causes.Start(r.Clock, r.why.own.Site)
+		r.causes.at = x.causes.Start(r.Clock, r.causes.own.Site)
 	}
 }
 
@@ -68,10 +68,10 @@ const noOp tl.Op = 255
 
 // point returns the point of a rank's clock, or 0.
 func (r *rank) point() cause.Point {
-	if r.why == nil {
+	if r.causes == nil {
 		return 0
 	}
-	return r.why.at
+	return r.causes.at
 }
 
 // site returns the number of an operation of a rank.
@@ -86,41 +86,41 @@ func (x *run) site(r *rank, k siteKey, call string) cause.Site {
 
 // steps notes that the current operation is at a message of a ring, by its number.
 func (r *rank) steps(number uint32) {
-	if r.why != nil {
-		r.why.own.Step = cause.StepOf(number)
+	if r.causes != nil {
+		r.causes.own.Step = cause.StepOf(number)
 	}
 }
 
 // performs notes the current operation of a rank.
 func (r *rank) performs(in *tl.Instr) {
-	if r.why == nil || r.stream != nil { // which has named its own operation
+	if r.causes == nil || r.stream != nil { // which has named its own operation
 		return
 	}
 	k := siteKey{r.id, in.Op, tl.Drive(r.ctx).Line()}
 	if s, ok := r.run.sites[k]; ok {
-		r.why.own.Site = s
+		r.causes.own.Site = s
 		return
 	}
-	r.why.own.Site = r.run.site(r, k, in.Call())
+	r.causes.own.Site = r.run.site(r, k, in.Call())
 }
 
-// attribute notes why the rank's clock has moved, and in which kind of unit.
-func (r *rank) attribute(why cause.Reason, k cause.Kind) {
-	if r.why != nil {
-		r.attributeTo(why, cause.At(k, int(r.seat)))
+// attribute notes reason the rank's clock has moved, and in which kind of unit.
+func (r *rank) attribute(reason cause.Reason, k cause.Kind) {
+	if r.causes != nil {
+		r.attributeTo(reason, cause.At(k, int(r.seat)))
 	}
 }
 
 // attributeTo is attribute for a resource.
-func (r *rank) attributeTo(why cause.Reason, at cause.Resource) {
-	b := r.why
-	b.at = r.run.causes.AddAt(r.Clock, b.at, b.own, why, at)
+func (r *rank) attributeTo(reason cause.Reason, at cause.Resource) {
+	b := r.causes
+	b.at = r.run.causes.AddAt(r.Clock, b.at, b.own, reason, at)
 }
 
 // waited continues the chain of a rank at the event that has moved its clock: the latest of some
 // points that is not after it.
-func (r *rank) waited(why cause.Reason, at cause.Resource, until ...cause.Point) {
-	b, log := r.why, r.run.causes
+func (r *rank) waited(reason cause.Reason, at cause.Resource, until ...cause.Point) {
+	b, log := r.causes, r.run.causes
 	if b == nil {
 		return
 	}
@@ -136,43 +136,43 @@ func (r *rank) waited(why cause.Reason, at cause.Resource, until ...cause.Point)
 		}
 	}
 	if best != 0 {
-		b.at = log.Wait(since, best, b.own, why, at)
+		b.at = log.Wait(since, best, b.own, reason, at)
 	}
 }
 
 // goesOn continues the chain when a parked kernel resumes.
 func (r *rank) goesOn(w waiting) {
-	x, b := r.run, r.why
+	x, b := r.run, r.causes
 	if r.Clock == r.since {
 		return
 	}
-	at, why, until := cause.Resource(0), cause.Unknown, x.heard
+	at, reason, until := cause.Resource(0), cause.Unknown, x.heard
 	switch w {
 	case forToken:
-		at = r.rx[r.target].why.ring
+		at = r.rx[r.target].causes.ring
 	case forCredit, forStream:
-		at, why = r.tx[r.target].why.ring, cause.Credit
+		at, reason = r.tx[r.target].causes.ring, cause.Credit
 	case forDMA:
-		at, why = cause.At(cause.DMA, int(r.seat)), cause.Queueing
+		at, reason = cause.At(cause.DMA, int(r.seat)), cause.Queueing
 		until = x.busyOf(r.engines).leftAt(x.causes, int(r.target), r.Clock)
 	case forWord, forChange:
-		at = cause.At(cause.Word, int(r.watched()))
+		at = cause.At(cause.Word, int(r.watchedPE()))
 	case forPeer:
 		at = cause.At(cause.Peer, int(r.peers.at(r.target).pe))
 	case forDrain:
-		r.waited(why, at, until, b.last)
+		r.waited(reason, at, until, b.last)
 		return
 	case forOthers:
 		at = cause.At(cause.Event, 0)
 	}
-	r.waited(why, at, until)
+	r.waited(reason, at, until)
 	if w == forToken || w == forAny || w == forCredit || w == forStream || w == forWord || w == forChange {
 		r.attribute(cause.Wake, cause.IPCQ)
 	}
 }
 
-// watched returns the PE whose words a rank waits for.
-func (r *rank) watched() int32 {
+// watchedPE returns the PE whose words a rank waits for.
+func (r *rank) watchedPE() int32 {
 	if s := r.instr.Side; s != nil {
 		return s.Win.Team.PEs[s.Peer]
 	}
@@ -187,7 +187,7 @@ func (x *run) later(keep *cause.Point, p cause.Point) {
 }
 
 // filledAt notes when a cell can be read.
-func (b *because) filledAt(cell int32, p cause.Point) {
+func (b *rankCauses) filledAt(cell int32, p cause.Point) {
 	for int(cell) >= len(b.cells) {
 		b.cells = append(b.cells, 0)
 	}
@@ -195,7 +195,7 @@ func (b *because) filledAt(cell int32, p cause.Point) {
 }
 
 // filledBy returns when a cell can be read.
-func (b *because) filledBy(cell int32) cause.Point {
+func (b *rankCauses) filledBy(cell int32) cause.Point {
 	if int(cell) < len(b.cells) {
 		return b.cells[cell]
 	}
@@ -208,7 +208,7 @@ func (r *rank) origins(at unit.Time) cause.Point {
 	x := r.run
 	p := x.heard
 	if x.actor == r {
-		p = r.why.at
+		p = r.causes.at
 	}
 	return x.causes.Add(at, p, cause.Issue, cause.At(cause.DMA, int(r.seat)))
 }
@@ -218,21 +218,21 @@ func (r *rank) acknowledged(i int32, ack unit.Time) {
 	x := r.run
 	p := r.homeOf(i)
 	x.later(&p, x.causes.Add(x.e.q.Now()+ack, x.heard, cause.Protocol, cause.At(cause.Peer, int(r.peers.at(i).pe))))
-	r.why.homes[i] = p
+	r.causes.homes[i] = p
 }
 
 // homeOf returns when the latest acknowledgement of a peer was back.
 func (r *rank) homeOf(i int32) cause.Point {
-	if r.why == nil {
+	if r.causes == nil {
 		return 0
 	}
-	return r.why.homes[i]
+	return r.causes.homes[i]
 }
 
 // seenAt notes the future time at which an arrival is seen.
-func (x *run) seenAt(user uint32, at unit.Time, why cause.Reason) {
+func (x *run) seenAt(user uint32, at unit.Time, reason cause.Reason) {
 	if x.causes != nil {
-		x.delayed[user] = x.causes.Add(at, x.heard, why, 0)
+		x.delayed[user] = x.causes.Add(at, x.heard, reason, 0)
 	}
 }
 
@@ -246,12 +246,12 @@ func (x *run) hearsDelayed(user uint32) {
 
 // ended notes the end of a rank, at its clock.
 func (r *rank) ended() {
-	if r.why == nil {
+	if r.causes == nil {
 		return
 	}
-	r.waited(cause.Unknown, 0, r.why.last, r.why.home)
+	r.waited(cause.Unknown, 0, r.causes.last, r.causes.home)
 	r.attribute(cause.Unknown, cause.None)
-	r.run.later(&r.run.last, r.why.at)
+	r.run.later(&r.run.last, r.causes.at)
 }
 
 // endCauses adds the run to the log.
@@ -272,8 +272,8 @@ func (x *run) endCauses() {
 
 // lasts notes that the event being handled completes a transfer of the rank's own.
 func (r *rank) lasts() {
-	if r.why != nil {
-		r.run.later(&r.why.last, r.run.heard)
+	if r.causes != nil {
+		r.run.later(&r.causes.last, r.run.heard)
 	}
 }
 
@@ -281,17 +281,17 @@ func (r *rank) lasts() {
 // acknowledgement of a peer is back, or now where there is none.
 func (r *rank) homes(peer int32) {
 	switch {
-	case r.why == nil:
+	case r.causes == nil:
 	case peer >= 0:
-		r.run.later(&r.why.home, r.why.homes[peer])
+		r.run.later(&r.causes.home, r.causes.homes[peer])
 	default:
-		r.run.later(&r.why.home, r.run.heard)
+		r.run.later(&r.causes.home, r.run.heard)
 	}
 }
 
 // waitedFor continues the chain at a point that may have moved the clock.
 func (r *rank) waitedFor(k cause.Kind, number int, until cause.Point) {
-	if r.why != nil {
+	if r.causes != nil {
 		r.waited(cause.Unknown, cause.At(k, number), until)
 		r.attribute(cause.Unknown, cause.None)
 	}
@@ -299,7 +299,7 @@ func (r *rank) waitedFor(k cause.Kind, number int, until cause.Point) {
 
 // waitedForOwn continues the chain at an operation that the rank has started itself.
 func (r *rank) waitedForOwn() {
-	if b := r.why; b != nil {
+	if b := r.causes; b != nil {
 		r.waited(cause.Unknown, 0, b.home, b.stored, b.computed)
 		r.attribute(cause.Unknown, cause.None)
 	}
@@ -307,21 +307,21 @@ func (r *rank) waitedForOwn() {
 
 // wokenBy notes the cause of the next wake-up of a rank.
 func (r *rank) wokenBy(p cause.Point) {
-	if r.why != nil {
-		r.why.pending = p
+	if r.causes != nil {
+		r.causes.pending = p
 	}
 }
 
 // endsBy notes that a stream may continue after the end of a program or task.
 func (r *rank) endsBy(p *rank) {
-	if r.why != nil {
-		r.run.later(&r.why.pending, p.why.at)
+	if r.causes != nil {
+		r.run.later(&r.causes.pending, p.causes.at)
 	}
 }
 
 // performsOp notes the current operation of a stream.
 func (r *rank) performsOp(op *launch.StreamOp) {
-	if r.why != nil {
-		r.why.own.Site = r.run.site(r, siteKey{rank: r.id, op: noOp - 1 - tl.Op(op.Kind), line: op.Line}, op.Kind.String())
+	if r.causes != nil {
+		r.causes.own.Site = r.run.site(r, siteKey{rank: r.id, op: noOp - 1 - tl.Op(op.Kind), line: op.Line}, op.Kind.String())
 	}
 }

@@ -64,7 +64,7 @@ var unitKinds = [pe.MostUnits]cause.Kind{pe.Math: cause.Math, pe.GEMM: cause.GEM
 
 // computes notes the result of an instruction whose engine works from start to end.
 func (r *rank) computes(in *tl.Instr, n int, start, end unit.Time) {
-	x, b := r.run, r.why
+	x, b := r.run, r.causes
 	after := b.at
 	p := r.works(n, after, start, end)
 	for _, i := range [...]int32{in.A, in.B, in.C} {
@@ -83,12 +83,12 @@ func (r *rank) computes(in *tl.Instr, n int, start, end unit.Time) {
 // issuedFor notes that the CPU of an engine has issued an instruction of a rank, after those
 // before.
 func (c *commEngine) issuedFor(r *rank) {
-	if r.why == nil {
+	if r.causes == nil {
 		return
 	}
 	r.waited(cause.Queueing, cause.At(cause.Engine, int(r.seat)), c.issued)
 	r.attribute(cause.Issue, cause.Engine)
-	c.issued = r.why.at
+	c.issued = r.causes.at
 }
 
 // works makes the end of a unit's work the cause of the next step of a composite.

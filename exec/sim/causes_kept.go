@@ -14,10 +14,10 @@ import (
 // of now or later, so it does not wait for what came before now. A unit, a queue or a slot that
 // became free before now delays no operation.
 
-// forgetCauses lets the log forget, now and then.
-func (x *run) forgetCauses() {
+// pruneCauses prunes the log when that is due.
+func (x *run) pruneCauses() {
 	if x.causes != nil && x.causes.Due() {
-		x.causes.Forget(x.keepCauses)
+		x.causes.Prune(x.keepCauses)
 	}
 }
 
@@ -34,12 +34,12 @@ func (x *run) keepCauses(k *cause.Keep) {
 		b.keep(k, x.causes, now)
 	}
 	for i := range x.ranks {
-		if b := x.ranks[i].why; b != nil {
+		if b := x.ranks[i].causes; b != nil {
 			b.keep(k, x.causes, now)
 		}
 	}
 	for i := range x.rings {
-		x.rings[i].why.keep(k, x.causes, now)
+		x.rings[i].causes.keep(k, x.causes, now)
 	}
 	if x.batch != nil {
 		x.batch.keepCauses(k)
@@ -63,7 +63,7 @@ func (b *busy) keep(k *cause.Keep, log *cause.Log, now unit.Time) {
 
 // keep keeps what a rank has. It drops what came before the rank's clock, and before now: a rank
 // does not wait for the past. See waited.
-func (b *because) keep(k *cause.Keep, log *cause.Log, now unit.Time) {
+func (b *rankCauses) keep(k *cause.Keep, log *cause.Log, now unit.Time) {
 	k.Point(b.at)
 	k.Point(b.pending)
 	clock := log.Time(b.at)

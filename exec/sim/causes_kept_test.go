@@ -18,7 +18,7 @@ import (
 // the point.
 func TestFieldsAreKept(t *testing.T) {
 	const clock, now = 3, 10 // of a rank that is parked, and of the run
-	log := cause.NewForgetful(1)
+	log := cause.NewPruned(1)
 	at := unit.Time(now)
 	var points []cause.Point
 	next := func() cause.Point {
@@ -28,9 +28,9 @@ func TestFieldsAreKept(t *testing.T) {
 	}
 	own, pending := log.Start(clock, 0), log.Start(clock, 0)
 	early, late, present := log.Start(clock, 0), log.Start(now-1, 0), log.Start(now, 0) // past are the first two
-	b := &because{at: own, pending: pending, cells: []cause.Point{0, next(), early, late, present}, last: next(), home: next(),
+	b := &rankCauses{at: own, pending: pending, cells: []cause.Point{0, next(), early, late, present}, last: next(), home: next(),
 		stored: next(), computed: next(), homes: map[int32]cause.Point{3: next(), 4: early, 5: late, 6: present}}
-	past := &because{at: own, last: early, home: late, stored: early, computed: late}
+	past := &rankCauses{at: own, last: early, home: late, stored: early, computed: late}
 	x := &run{e: &Executor{q: *des.From(now)}}
 	x.e.net = noc.New(&x.e.q, nil, nil, noc.Slot, noc.Sizes{})
 	x.e.net.Explain(log)
@@ -39,15 +39,15 @@ func TestFieldsAreKept(t *testing.T) {
 	x.causing = causing{
 		causes: log, heard: next(), last: next(), delayed: map[uint32]cause.Point{7: next()}, busy: map[*pe.PE]*busy{nil: engines},
 	}
-	x.ranks = []rank{{}, {why: b}, {why: past}}
+	x.ranks = []rank{{}, {causes: b}, {causes: past}}
 	credits := []*ringCauses{{credit: next(), payload: next(), used: []cause.Point{0, next()}, credits: []cause.Point{next()}},
 		{credit: present, payload: present}, {credit: late, payload: late}}
-	x.rings = []ring{{why: credits[0]}, {why: credits[1]}, {why: credits[2]}}
+	x.rings = []ring{{causes: credits[0]}, {causes: credits[1]}, {causes: credits[2]}}
 	x.batch = &batch{
 		gangs: map[*launch.Gang]*gang{nil: {last: next()}}, events: map[*launch.Event]*event{nil: {cause: next()}},
 		queues: map[int32][]*queue{0: {{engine: &commEngine{issued: next()}}}},
 	}
-	x.forgetCauses()
+	x.pruneCauses()
 	for i, p := range points {
 		if log.Time(p) != unit.Time(now+i+1) {
 			t.Errorf("point %d of %d is forgotten", i+1, len(points))
@@ -59,7 +59,7 @@ func TestFieldsAreKept(t *testing.T) {
 	for _, c := range []struct{ what, got, want any }{
 		{"cells", b.cells[2:], []cause.Point{0, 0, present}},
 		{"peers", b.homes, map[int32]cause.Point{3: b.homes[3], 6: present}},
-		{"a rank", *past, because{at: own}},
+		{"a rank", *past, rankCauses{at: own}},
 		{"units", engines.units[2:], []cause.Point{0, 0}},
 		{"queues", fmt.Sprint(engines.left), fmt.Sprint([2][]cause.Point{{engines.left[0][0]}, {engines.left[1][0], present}})},
 		{"credits", [2]cause.Point{credits[1].credit, credits[2].credit}, [2]cause.Point{present, 0}},
@@ -76,9 +76,9 @@ func TestReturnedSlotsKeepNothing(t *testing.T) {
 	log := cause.New()
 	sizing := ipcq.NewSizing(2)
 	used := []cause.Point{log.Start(5, 0), log.Start(7, 0)}
-	q := &ring{Ring: ipcq.Ring{Returned: 1}, sizing: &sizing, credit: 3, why: &ringCauses{used: used}}
+	q := &ring{Ring: ipcq.Ring{Returned: 1}, sizing: &sizing, credit: 3, causes: &ringCauses{used: used}}
 	(&run{causing: causing{causes: log}}).returns(q, 5)
-	if used[0] != 0 || log.Time(used[1]) != 7 || len(q.why.credits) != 1 || log.Time(q.why.credits[0]) != 8 {
-		t.Errorf("uses %v, credits %v", used, q.why.credits)
+	if used[0] != 0 || log.Time(used[1]) != 7 || len(q.causes.credits) != 1 || log.Time(q.causes.credits[0]) != 8 {
+		t.Errorf("uses %v, credits %v", used, q.causes.credits)
 	}
 }

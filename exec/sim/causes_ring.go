@@ -22,8 +22,8 @@ func (x *run) explainRings() {
 	for i := range x.rings {
 		q := &x.rings[i]
 		from, to := &x.ranks[q.from], &x.ranks[q.to]
-		q.why = &ringCauses{used: make([]cause.Point, q.sizing.Slots())}
-		q.why.ring = x.causes.AddRing(cause.RingEnds{
+		q.causes = &ringCauses{used: make([]cause.Point, q.sizing.Slots())}
+		q.causes.ring = x.causes.AddRing(cause.RingEnds{
 			From: from.index, To: to.index, FromPE: from.pe, ToPE: to.pe, Dir: x.dirOf(q).String(), Slots: int(q.sizing.Slots()),
 		})
 	}
@@ -32,13 +32,13 @@ func (x *run) explainRings() {
 // uses notes that a use of a slot ends.
 func (x *run) uses(q *ring, slot uint32, p cause.Point) {
 	if x.causes != nil {
-		x.later(&q.why.used[slot], p)
+		x.later(&q.causes.used[slot], p)
 	}
 }
 
 // returns notes that the credit of the slot that was given back last leaves at a time.
 func (x *run) returns(q *ring, at unit.Time) {
-	w, slot := q.why, q.sizing.Slot(q.Returned-1)
+	w, slot := q.causes, q.sizing.Slot(q.Returned-1)
 	p := w.used[slot]
 	w.used[slot] = 0 // until a message is taken out of it again
 	if w.credit != 0 && (p == 0 || x.causes.Time(w.credit) > x.causes.Time(p)) {
@@ -54,7 +54,7 @@ func (x *run) returns(q *ring, at unit.Time) {
 // hearsCredit makes the next credit of a ring the event that is being handled.
 func (x *run) hearsCredit(q *ring) {
 	if x.causes != nil {
-		x.hear(q.why.credits[0])
-		q.why.credits = q.why.credits[1:]
+		x.hear(q.causes.credits[0])
+		q.causes.credits = q.causes.credits[1:]
 	}
 }

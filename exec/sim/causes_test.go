@@ -82,12 +82,12 @@ func TestCausesOfPrograms(t *testing.T) {
 						t.Fatalf("seed %d, %v: %s\n%+v", seed, f, what, p)
 					}
 					runs += len(log.Runs())
-					some := cause.NewForgetful(1)
+					some := cause.NewPruned(1)
 					if _, err := p.onSimWith(sim.Options{Fidelity: f, Causes: some, Yield: seed%2 == 1, RecordLines: true}); err != nil {
 						t.Fatal(err)
 					}
 					if d := sameChains(log, some); d != "" {
-						t.Fatalf("seed %d, %v: a log that forgets has other chains: %s", seed, f, d)
+						t.Fatalf("seed %d, %v: a pruned log has other chains: %s", seed, f, d)
 					}
 				}
 			}
@@ -120,14 +120,14 @@ func TestCausesOfStreams(t *testing.T) {
 		if what := accounts(log); what != "" {
 			t.Fatalf("seed %d: %s\n%+v", seed, what, fmt.Sprint(q))
 		}
-		some := cause.NewForgetful(1)
+		some := cause.NewPruned(1)
 		if _, err := q.on(func(l *oplog.Log, o *leftover) streamExecutor {
 			return q.sim(sim.Options{Data: l, Trace: &o.trace, Causes: some})
 		}); err != nil {
 			t.Fatal(err)
 		}
 		if d := sameChains(log, some); d != "" {
-			t.Fatalf("seed %d: a log that forgets has other chains: %s", seed, d)
+			t.Fatalf("seed %d: a pruned log has other chains: %s", seed, d)
 		}
 		runs += len(log.Runs())
 	}
@@ -167,7 +167,7 @@ func TestCausesOfFences(t *testing.T) {
 		for _, f := range []noc.Fidelity{noc.Slot, noc.Ideal} {
 			b := newWindows(t, kernel, setup{world: ranks, n: n, sets: []string{"cube.noc.router_ns=500",
 				"fabric.memory_order=" + order.String()}}, data(n), words(1))
-			whole, some := cause.New(), cause.NewForgetful(1)
+			whole, some := cause.New(), cause.NewPruned(1)
 			for _, log := range []*cause.Log{whole, some} {
 				b.renew()
 				b.took(t, sim.Options{Fidelity: f, Causes: log, RecordLines: true})
@@ -176,7 +176,7 @@ func TestCausesOfFences(t *testing.T) {
 				}
 			}
 			if d := sameChains(whole, some); d != "" {
-				t.Errorf("%v, %v: a log that forgets has other chains: %s", order, f, d)
+				t.Errorf("%v, %v: a pruned log has other chains: %s", order, f, d)
 			}
 		}
 	}

@@ -40,8 +40,8 @@ func (r *rank) Do(in *tl.Instr) {
 		return
 	}
 	r.instr = in
-	if r.run.watched {
-		r.issueWatched(in)
+	if r.run.instrumented {
+		r.issueInstrumented(in)
 	} else {
 		r.Spend(r.run.e.spec.Issue)
 	}
@@ -93,8 +93,8 @@ func (r *rank) Do(in *tl.Instr) {
 	r.spin.polls = 0
 }
 
-// issueWatched issues an instruction of a run with a consumer of more than its figures.
-func (r *rank) issueWatched(in *tl.Instr) {
+// issueInstrumented issues an instruction of a run with a consumer of more than its figures.
+func (r *rank) issueInstrumented(in *tl.Instr) {
 	x := r.run
 	r.performs(in)
 	if x.e.opts.Trace != nil {
@@ -138,8 +138,8 @@ func (r *rank) complete(i int32) {
 	if r.Clock == from {
 		return
 	}
-	if r.why != nil {
-		r.waitedFor(cause.None, 0, r.why.filledBy(i))
+	if r.causes != nil {
+		r.waitedFor(cause.None, 0, r.causes.filledBy(i))
 	}
 	r.stallSpan(trace.Wait, from)
 }
@@ -193,7 +193,7 @@ func (r *rank) compute(in *tl.Instr) {
 	spec := r.run.e.spec
 	n, takes := spec.Unit(in)
 	start, end := r.engines.Units[n].Book(r.Clock, takes)
-	if r.why != nil {
+	if r.causes != nil {
 		r.computes(in, n, start, end)
 	}
 	r.produce(in, start, end, spec.Units[n].Kind())

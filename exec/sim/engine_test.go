@@ -26,7 +26,7 @@ func task(queue int, k tl.Kernel, windows ...*mem.Window) *tl.Task {
 	return &tl.Task{Name: "t", Queue: queue, World: 1, Kernel: k, Args: tl.Args{Windows: windows}}
 }
 
-// issues returns a kernel of so many instructions that take nothing but their issue.
+// issues returns a kernel of n instructions that take nothing but their issue.
 func issues(n int) tl.Kernel {
 	return func(c *tl.Context, _ tl.Args) {
 		for range n {

@@ -58,7 +58,7 @@ func (e *Executor) InFlight() int {
 	return n
 }
 
-// TraceAt makes the executor hand on the events of its trace as soon as there are so many.
+// TraceAt makes the executor hand on the events of its trace as soon as there are n.
 func (e *Executor) TraceAt(n int) { e.traceAt = n }
 
 // WithUnit gives all PEs one more unit, which is asked before the others.

@@ -234,7 +234,7 @@ func TestGoexitOfOneOfMany(t *testing.T) {
 	}
 }
 
-// dotOf sends the product of two vectors of so many elements.
+// dotOf sends the product of two vectors of n elements.
 func dotOf(c *tl.Context, n int) {
 	y := c.Full(tl.Dims(4096), dtype.F16, 1).Slice(0, n)
 	c.Send(tl.West, c.Dot(y.Reshape(1, n), y.Reshape(n, 1)).Reshape(1))

@@ -13,17 +13,17 @@ import (
 	"kernbench/unit"
 )
 
-// progress is how far a launch is, and what comes out of it.
+// progress is the progress of a launch and its result.
 type progress struct {
-	all, left int // kernels: in all, and those that have not ended
-	loop      des.Loop
-	ctx       context.Context
-	watched   bool // its instructions need more than to be carried out: see issueWatched
-	still     bool // nothing happens any more
-	hung      bool
-	cancelled bool // a kernel has seen that the launch was
-	result    launch.Result
-	fault     error // earliest in simulated time
+	all, left    int // kernels: in all, and those that have not ended
+	loop         des.Loop
+	ctx          context.Context
+	instrumented bool // its instructions need more than to be carried out: see issueInstrumented
+	still        bool // nothing happens any more
+	hung         bool
+	cancelled    bool // a kernel has seen that the launch was
+	result       launch.Result
+	fault        error // earliest in simulated time
 	faultAt
 }
 
@@ -49,12 +49,12 @@ func (p *progress) cancel() {
 // drain ends a kernel: it releases its slots and waits for its own transfers.
 func (r *rank) drain(*tl.Context, tl.Args) {
 	for i := range r.rx {
-		r.letGo(i)
+		r.releaseSlot(i)
 	}
 	for r.inFlight > 0 || r.pipes > 0 || r.unsent() > 0 && !r.run.still {
 		r.park(forDrain)
 	}
-	for r.flights > 0 {
+	for r.sidedInFlight > 0 {
 		r.park(forQuiet)
 	}
 	r.AdvanceTo(max(r.Last, r.home))
@@ -92,7 +92,7 @@ func (x *run) endUnsent() bool {
 func (x *run) simulate(ctx context.Context) error {
 	x.result, x.ctx = launch.Result{Start: x.start, End: x.start}, ctx
 	o := &x.e.opts
-	x.watched = o.Trace != nil || o.Yield || o.Seed != 0 || x.history != nil || x.causes != nil || x.ring.OnRecv ||
+	x.instrumented = o.Trace != nil || o.Yield || o.Seed != 0 || x.history != nil || x.causes != nil || x.ring.OnRecv ||
 		x.batch != nil && x.batch.Engine != nil
 	q := &x.e.q
 	before := q.Popped()
@@ -135,7 +135,7 @@ func (x *run) handle(ev des.Event) bool {
 	if x.fault != nil && ev.Time > x.faultAt.time {
 		return false
 	}
-	x.forgetCauses()
+	x.pruneCauses()
 	switch kind := noc.Kind(ev); kind {
 	case kindWake:
 		x.woken(&x.ranks[noc.Index(ev)])

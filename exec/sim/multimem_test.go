@@ -16,7 +16,7 @@ import (
 	"kernbench/unit"
 )
 
-// staged returns a window of so many elements, and words for a rendezvous.
+// staged returns a window of n elements, and words for a rendezvous.
 func staged(t testing.TB, n int, typ dtype.Type) *mem.Layout {
 	t.Helper()
 	l, err := mem.NewLayout(0, []mem.Buffer{{Name: "w",
@@ -140,7 +140,7 @@ func TestMultimemUnsupported(t *testing.T) {
 	}
 }
 
-// multimemTime returns what nvls_allreduce takes of so many elements on a switch with some
+// multimemTime returns the time of nvls_allreduce of n elements on a switch with some
 // settings.
 func multimemTime(t *testing.T, n int, sets ...string) unit.Time {
 	t.Helper()

@@ -15,17 +15,17 @@ import (
 
 // sided holds what a rank has for one-sided communication.
 type sided struct {
-	multis  int32 // multimem operations in flight: loads or stores of all copies
-	peers   peers
-	queued  bool      // a put or get has been in the DMA queue of messages
-	flights int32     // puts, gets, notifications and atomics that are not complete
-	home    unit.Time // when the latest acknowledgement of these operations is back
-	stored  unit.Time // when the acknowledgement of the latest store to another PE is back
-	fences  uint32
-	reply   int64 // value that the latest atomic returned
-	watch   watch
-	spin    spin
-	chance  chance
+	multis        int32 // multimem operations in flight: loads or stores of all copies
+	peers         peers
+	queued        bool      // a put or get has been in the DMA queue of messages
+	sidedInFlight int32     // puts, gets, notifications and atomics that are not complete
+	home          unit.Time // when the latest acknowledgement of these operations is back
+	stored        unit.Time // when the acknowledgement of the latest store to another PE is back
+	fences        uint32
+	reply         int64 // value that the latest atomic returned
+	watch         watch
+	spin          spin
+	chance        chance
 }
 
 // effect is the effect of a one-sided transfer at its destination.
@@ -33,11 +33,11 @@ type effect struct {
 	change
 	expect int64
 
-	local   mem.Addr // source of a put from memory, or destination of a get
-	memory  bool     // the source of a put is in memory
-	combine bool
-	lines   tl.PacketLine // lines of a packet that carry the word
-	by      dtype.BinaryOp
+	local      mem.Addr // source of a put from memory, or destination of a get
+	fromMemory bool     // the source of a put is in memory
+	combine    bool
+	lines      tl.PacketLine // lines of a packet that carry the word
+	by         dtype.BinaryOp
 }
 
 // change is the update of a word of a peer.
@@ -109,7 +109,7 @@ func (r *rank) put(in *tl.Instr) {
 	}
 	f := effect{
 		change: change{win: s.Win, member: s.Peer, to: i, word: -1, info: r.newCallInfo(call)},
-		local:  s.Local, memory: fromMemory, combine: s.Atomic, by: in.Binary, lines: s.Lines,
+		local:  s.Local, fromMemory: fromMemory, combine: s.Atomic, by: in.Binary, lines: s.Lines,
 	}
 	if f.info != nil {
 		f.info.late = r.lateness()
@@ -183,7 +183,7 @@ func (r *rank) get(in *tl.Instr) {
 
 // newSided registers a transfer and its effect on arrival. It returns the number of the transfer.
 func (r *rank) newSided(t *transfer, f *effect) uint32 {
-	r.flights++
+	r.sidedInFlight++
 	t.side = r.run.effects.Put(f)
 	return r.run.xfers.Put(t)
 }
@@ -207,7 +207,7 @@ func (r *rank) departedSided(t *transfer, end unit.Time) {
 	x := r.run
 	r.leave(dma.Collective, end)
 	f := x.effects.At(t.side)
-	if x.log != nil && t.n > 0 && (f.memory || t.kind == aGet) {
+	if x.log != nil && t.n > 0 && (f.fromMemory || t.kind == aGet) {
 		from := f.local
 		if t.kind == aGet {
 			from = t.addr
@@ -248,7 +248,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	if t.kind <= aGet && f.word >= 0 && x.unseen(r, user, &place.seen, now, r.latePut(&t, &f)) {
 		return
 	}
-	r.flights--
+	r.sidedInFlight--
 	switch t.kind {
 	case aPut:
 		r.oneSidedSpan(trace.Put, &f.change, now, t.bytes, t.line)
@@ -272,7 +272,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		r.reply, f.word = f.value, -1
 	}
 	if f.lines != tl.NoLine {
-		f.win.CameWhole(f.member, f.word, f.lines.Count(t.bytes))
+		f.win.PacketArrived(f.member, f.word, f.lines.Count(t.bytes))
 	}
 	if f.word >= 0 {
 		x.update(&f.change, now)

@@ -58,7 +58,7 @@ func (r *rank) acknowledge(i int32, now unit.Time) unit.Time {
 	p.out--
 	ack := r.ack(i)
 	p.home = max(p.home, now+ack)
-	if r.why != nil {
+	if r.causes != nil {
 		r.acknowledged(i, ack)
 	}
 	return p.home
@@ -67,8 +67,8 @@ func (r *rank) acknowledge(i int32, now unit.Time) unit.Time {
 // storeArrived notes that a store to a peer has taken effect.
 func (r *rank) storeArrived(i int32, now unit.Time) {
 	r.stored = max(r.stored, r.acknowledge(i, now))
-	if r.why != nil {
-		r.run.later(&r.why.stored, r.homeOf(i))
+	if r.causes != nil {
+		r.run.later(&r.causes.stored, r.homeOf(i))
 	}
 }
 
@@ -95,7 +95,7 @@ func (r *rank) fence() {
 // quiet waits until all that the rank has started is complete everywhere.
 func (r *rank) quiet() {
 	from := r.Clock
-	for r.flights > 0 || r.moving() {
+	for r.sidedInFlight > 0 || r.moving() {
 		r.park(forQuiet)
 	}
 	r.AdvanceTo(max(r.home, r.stored))
@@ -129,7 +129,7 @@ func (r *rank) progress(user uint32, now unit.Time) {
 	case forPeer:
 		over = r.peers.at(r.target).out == 0
 	case forQuiet:
-		over = r.flights == 0 && !r.moving()
+		over = r.sidedInFlight == 0 && !r.moving()
 	case forEngines:
 		over = !r.moving()
 	case forPipes:

@@ -122,7 +122,7 @@ func (r *rank) park(w waiting) {
 		r.dismissed = true
 		tl.Drive(r.ctx).Abandon()
 	}
-	if r.why != nil {
+	if r.causes != nil {
 		r.goesOn(w)
 	}
 }
@@ -143,8 +143,8 @@ func (r *rank) sync() {
 // waits for now.
 func (x *run) woken(r *rank) {
 	now := x.e.q.Now()
-	if r.why != nil {
-		x.hear(r.why.pending)
+	if r.causes != nil {
+		x.hear(r.causes.pending)
 	}
 	switch {
 	case r.wait == forTime && r.Clock != now:

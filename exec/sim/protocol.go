@@ -53,7 +53,7 @@ func (r *rank) latePut(t *transfer, f *effect) unit.Time {
 		e := r.run.e
 		if pair := &e.pairTimes[r.peers.at(f.to).pair]; !pair.own {
 			head := pair.heads[0]
-			if f.memory {
+			if f.fromMemory {
 				head = pair.heads[1]
 			}
 			late += max(0, t.at+e.spec.DMA.Setup+rate.Time(t.bytes)+head-e.q.Now())

@@ -19,8 +19,8 @@ import (
 // bothCores are options with one processor and with two.
 var bothCores = []sim.Options{{}, {SecondCore: true}}
 
-// roundTrips returns a kernel that sends its tensor round a ring, so many steps, and does something
-// else at each.
+// roundTrips returns a kernel that sends its tensor round a ring for a number of steps. At each
+// step it also calls at.
 func roundTrips(steps int, at func(c *tl.Context, step int, v tl.Tensor)) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		v := own(c, a)

@@ -129,7 +129,7 @@ func TestTiesAtOneLink(t *testing.T) {
 // TestLaunchesInARowInBothModes: a launch finds the state of the fabric that the previous one left,
 // in whichever mode both run. This holds also when a launch between fails to be replayed.
 func TestLaunchesInARowInBothModes(t *testing.T) {
-	buffers := []int{512, 1536, 3072} // of one message, and of so many that some leave it later than others
+	buffers := []int{512, 1536, 3072} // of one message, and of several, some of which leave it later than others
 	if testing.Short() {
 		buffers = buffers[:1]
 	}

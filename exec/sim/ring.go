@@ -76,8 +76,8 @@ func (r *rank) send(in *tl.Instr) {
 		slot: slot, in: slotIn, channels: uint16(in.Channels),
 		line: tl.Drive(r.ctx).Line(),
 	}
-	if r.why != nil {
-		q.why.payload = r.why.at
+	if r.causes != nil {
+		q.causes.payload = r.causes.at
 	}
 	r.sendToken(port, r.Clock)
 	r.pump(port, r.Clock)
@@ -130,7 +130,7 @@ func (x *run) credited(r *rank, port int) {
 	q.Return(q.slots, q.sizing, now)
 	wasOpen, credit := q.payload.Open(), x.heard
 	if x.causes != nil && q.payload.NotBefore > now {
-		x.hear(q.why.payload)
+		x.hear(q.causes.payload)
 	}
 	r.pump(port, now)
 	x.hear(credit)
@@ -154,7 +154,7 @@ func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	x.result.Messages++
 	x.result.Bytes += t.bytes
 	if x.causes != nil {
-		x.causes.Arrived(q.why.ring, t.bytes)
+		x.causes.Arrived(q.causes.ring, t.bytes)
 	}
 	q.tokens[q.sizing.Slot(t.seq)] = *x.tokens.At(t.token)
 	x.tokens.Drop(t.token)
@@ -174,14 +174,14 @@ func (r *rank) recv(in *tl.Instr) {
 	from := r.Clock
 	if port == tl.AnyPort {
 		for i := range r.rx {
-			r.letGo(i)
+			r.releaseSlot(i)
 		}
 		port = r.pick()
 		r.steps(r.rx[port].Taken)
 		r.book.Plain(history.Any)
 	} else {
 		r.steps(r.rx[port].Taken)
-		r.letGo(port)
+		r.releaseSlot(port)
 		r.visible(port)
 	}
 	q := r.rx[port]
@@ -233,8 +233,8 @@ func (r *rank) pick() int {
 func (r *rank) takeToken(q *ring) (ipcq.Token, int32) {
 	r.accountRecv(q)
 	slot := q.Take(q.slots, q.sizing)
-	if r.why != nil {
-		q.why.used[slot] = 0
+	if r.causes != nil {
+		q.causes.used[slot] = 0
 	}
 	return q.tokens[slot], int32(slot)
 }
@@ -256,14 +256,14 @@ func (r *rank) lendSlot(in *tl.Instr, port int) {
 	c := tl.Drive(r.ctx).Cell(in.Dst)
 	c.Ready, c.InSlot, c.Slot, c.In = r.Clock, true, uint16(slot), uint8(port)
 	c.Value, c.Off = r.as(in.Type, &tok)
-	if r.why != nil {
-		r.why.filledAt(in.Dst, r.why.at)
+	if r.causes != nil {
+		r.causes.filledAt(in.Dst, r.causes.at)
 	}
 	if r.run.ring.OnRecv {
-		r.letGo(port)
+		r.releaseSlot(port)
 		r.Spend(q.credit) // with OnRecv, recv waits until the credit has been sent
-		if r.why != nil {
-			r.attributeTo(cause.Credit, q.why.ring)
+		if r.causes != nil {
+			r.attributeTo(cause.Credit, q.causes.ring)
 		}
 	}
 }
@@ -303,8 +303,8 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 		r.visible(port)
 	}
 	c.Ready = r.Clock
-	if r.why != nil {
-		r.why.filledAt(in.Dst, r.why.at)
+	if r.causes != nil {
+		r.causes.filledAt(in.Dst, r.causes.at)
 	}
 }
 
@@ -356,11 +356,11 @@ func (r *rank) as(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
 	return v, 0
 }
 
-// letGo ends the kernel's use of the slot of the latest receive from a ring.
-func (r *rank) letGo(port int) {
-	if q := r.rx[port]; q.LetGo(q.slots, q.sizing, r.Clock) {
-		if r.why != nil {
-			r.run.uses(q, q.sizing.Slot(q.Taken-1), r.why.at)
+// releaseSlot ends the kernel's use of the slot of the latest receive from a ring.
+func (r *rank) releaseSlot(port int) {
+	if q := r.rx[port]; q.EndUse(q.slots, q.sizing, r.Clock) {
+		if r.causes != nil {
+			r.run.uses(q, q.sizing.Slot(q.Taken-1), r.causes.at)
 		}
 		r.giveCredits(port)
 	}

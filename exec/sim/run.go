@@ -70,7 +70,7 @@ type rank struct {
 	tx, rx         []*ring   // by port
 	fromHBM, toHBM noc.Route // its own slice
 	posted         [seqSeen + 1]uint32
-	why            *because // nil: causes are not recorded
+	causes         *rankCauses // nil: causes are not recorded
 }
 
 // ring is a ring from one rank to another, both ends.
@@ -89,7 +89,7 @@ type ring struct {
 	source   noc.Route    // from the sender's TCM
 	onward   noc.Route    // from the memory that holds the sender's own slots
 	fetch    noc.Route    // from the slots' memory to the receiver
-	why      *ringCauses  // nil: causes are not recorded
+	causes   *ringCauses  // nil: causes are not recorded
 }
 
 // payload holds what one send puts into a ring.

@@ -118,7 +118,7 @@ func (r *planned) add(a, b *part) *part {
 // half is one of the halves of a part.
 func (r *planned) half(a *part) *part { return r.piece(a, 2) }
 
-// piece is one of so many pieces of a part.
+// piece is a part divided into equal pieces: one of them.
 func (r *planned) piece(a *part, of int) *part {
 	x := &part{n: a.n / of}
 	r.then(func() { x.ready = a.ready })

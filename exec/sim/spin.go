@@ -15,17 +15,17 @@ const spinLimit = 256
 // its polls may give up and continue.
 const patience = 1 << 15
 
-// spin holds what a rank has polled with nothing else between.
+// spin counts the successive polls of a rank, without other instructions between them.
 type spin struct {
-	polls   int32     // how often
-	changes uint64    // of words, all the while
-	head    looked    // the poll that marks a round of the loop
+	polls   int32     // number of them
+	changes uint64    // run.changes at each of them
+	head    looked    // the poll that begins a round of the loop
 	last    unit.Time // its latest time
 	period  unit.Time // of a round
 	began   unit.Time
 }
 
-// looked is the question of a poll.
+// looked identifies a poll by its word and condition.
 type looked struct {
 	win           *mem.Window
 	value, expect int64
@@ -43,7 +43,7 @@ func (r *rank) spins(in *tl.Instr) bool {
 	if s.polls == 0 || s.changes != x.changes {
 		*s = spin{changes: x.changes, began: r.Clock}
 	}
-	if s.polls++; s.polls&(s.polls-1) == 0 { // a loop of any length comes round between two powers of two
+	if s.polls++; s.polls&(s.polls-1) == 0 { // a loop of any length has a whole round between two powers of two
 		s.head, s.last = l, r.Clock
 		return false
 	}
@@ -54,22 +54,22 @@ func (r *rank) spins(in *tl.Instr) bool {
 	return s.polls > spinLimit
 }
 
-// rest parks a spinning rank until a word changes.
-func (r *rank) rest() {
+// parkSpinning parks a spinning rank until a word changes.
+func (r *rank) parkSpinning() {
 	x := r.run
 	x.spinning = append(x.spinning, r.id)
 	r.park(forChange)
 	r.spin.polls = 1
 }
 
-// stir resumes all spinning ranks, each at its first poll that is not in the past.
-func (x *run) stir(now unit.Time) {
+// resumeSpinning resumes all spinning ranks, each at its first poll that is not in the past.
+func (x *run) resumeSpinning(now unit.Time) {
 	for _, id := range x.spinning {
 		r := &x.ranks[id]
 		s := &r.spin
 		r.Clock = s.last + (max(0, now-s.last)+s.period-1)/s.period*s.period
-		if r.why != nil {
-			r.why.pending = x.heard
+		if r.causes != nil {
+			r.causes.pending = x.heard
 		}
 		r.goOnAt(r.Clock)
 	}
@@ -82,6 +82,6 @@ func (x *run) patient() bool {
 		return false
 	}
 	x.granted += spinLimit * len(x.spinning)
-	x.stir(x.e.q.Now())
+	x.resumeSpinning(x.e.q.Now())
 	return true
 }

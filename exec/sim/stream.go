@@ -210,8 +210,8 @@ func (r *rank) launchGrid(l *launch.GridLaunch) {
 // one did.
 func (r *rank) meet(g *gang, members int) {
 	g.arrived = append(g.arrived, r)
-	if g.at = max(g.at, r.Clock); r.why != nil {
-		r.run.later(&g.last, r.why.at)
+	if g.at = max(g.at, r.Clock); r.causes != nil {
+		r.run.later(&g.last, r.causes.at)
 	}
 	if len(g.arrived) < members {
 		for !g.gone {
@@ -304,7 +304,7 @@ func (r *rank) onWord(op *launch.StreamOp) {
 		in.Op = tl.OpNotify
 	}
 	r.Do(&in)
-	for r.flights > 0 {
+	for r.sidedInFlight > 0 {
 		r.park(forQuiet)
 	}
 	r.AdvanceTo(r.home)

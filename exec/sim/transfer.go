@@ -99,7 +99,7 @@ func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i 
 	x := r.run
 	t := x.xfers.At(i)
 	var origin cause.Point
-	if r.why != nil {
+	if r.causes != nil {
 		if origin = r.origins(at); t.kind == aToken {
 			origin = x.causes.Begin(cause.StepOf(t.seq), origin)
 		}
@@ -179,7 +179,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 func (r *rank) leave(q dma.Queue, end unit.Time) {
 	now := r.run.e.q.Now()
 	r.engines.DMA.Leave(q, now, end)
-	if r.why != nil {
+	if r.causes != nil {
 		r.run.busyOf(r.engines).leaves(r.run.causes, int(q), r.run.heard, now)
 	}
 	switch {
@@ -341,8 +341,8 @@ func (r *rank) filled(t *transfer, now unit.Time) {
 	}
 	c.Waiting--
 	c.Ready = max(c.Ready, now)
-	if r.why != nil {
-		r.why.filledAt(t.cell, r.run.heard)
+	if r.causes != nil {
+		r.causes.filledAt(t.cell, r.run.heard)
 	}
 	if c.Waiting == 0 && r.wait == forCell && r.target == t.cell {
 		r.run.resume(r)

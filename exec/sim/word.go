@@ -118,10 +118,10 @@ func (r *rank) notify(in *tl.Instr) {
 		n.info.line = r.line()
 	}
 	at := r.starts(i, byWord, r.Clock)
-	r.flights++
+	r.sidedInFlight++
 	m := noc.Transfer{Route: route, Class: noc.Control, Bytes: int64(x.e.topo.Fabric().RequestBytes), Source: r.source,
 		User: aNotice | x.notices.Put(&n)}
-	if r.why != nil {
+	if r.causes != nil {
 		m.Cause = r.origins(at)
 	}
 	x.e.net.Send(at, m, r.nextKey(des.Arrive, seqProgram))
@@ -138,7 +138,7 @@ func (x *run) noticeArrived(user uint32, now unit.Time) {
 	if x.unseen(r, user, &n.seen, now, r.late(f.to, tl.NoLine)) {
 		return
 	}
-	r.flights--
+	r.sidedInFlight--
 	if f.info != nil {
 		r.oneSidedSpan(trace.Notify, &f, now, int64(f.typ.Size()), f.info.line)
 		r.arriveSpan(&f, now, int64(f.typ.Size()))
@@ -174,7 +174,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	if f.changes(s.Got) {
 		r.spin.polls = 0
 	} else if r.spins(in) {
-		r.rest()
+		r.parkSpinning()
 	}
 	if r.run.e.opts.Trace != nil {
 		r.emit(trace.Event{Kind: trace.Atomic, Peer: pe, Start: call, End: r.Clock, Bytes: int64(s.WordType.Size()),
@@ -223,7 +223,7 @@ func (r *rank) poll(in *tl.Instr) {
 		if !r.spins(in) {
 			break
 		}
-		r.rest()
+		r.parkSpinning()
 	}
 	r.Spend(r.readCost(s))
 	r.attribute(cause.Memory, cause.Word)
@@ -245,7 +245,7 @@ func (x *run) update(f *change, now unit.Time) {
 	x.changes++
 	x.granted = 0
 	if len(x.spinning) > 0 {
-		x.stir(now)
+		x.resumeSpinning(now)
 	}
 	if x.watchers != nil {
 		x.look(f.win, f.member, f.word, now)

@@ -473,7 +473,7 @@ func (c *carrier) recv(k *agent, s *text.Stmt) bool {
 	for _, size := range sizes {
 		for _, p := range part(to, at, size) {
 			if p.n != size {
-				return c.fail(k, "it receives a message into several stretches")
+				return c.fail(k, "it receives a message into several ranges")
 			}
 			on := c.stream(stream{from: from, fromBlock: c.sends[[2]int{from, out}], to: k.id, toBlock: k.block.Number, ring: out + 1})
 			k.emit(k.block.Number, op{kind: opR, to: none, from: on, src: p, dst: p})

@@ -9,7 +9,7 @@ const (
 
 const letters = "ios"
 
-// piece is a stretch of elements of a buffer, later of chunks.
+// piece is a range of elements of a buffer, later of chunks.
 type piece struct{ buf, off, n int }
 
 func (p piece) overlaps(q piece) bool {

@@ -23,7 +23,7 @@ type data struct {
 	overlapping []plan.Finding // some of them
 }
 
-// access is one access of a stretch of cells.
+// access is one access of a range of cells.
 type access struct {
 	event  int32
 	block  int32 // of all

@@ -94,7 +94,7 @@ func (v *values) contents(top value) map[plan.Contribution]uint64 {
 	return out
 }
 
-// most is how many contributions a report names.
+// most is the largest number of contributions that a report names.
 const most = 6
 
 // list names contributions by the cell of the rank's input that each comes from, with how often it

@@ -63,7 +63,7 @@ func (l *lowering) block(rank int, g *gpu, b *block) plan.Block {
 	return out
 }
 
-// mostFused is how many additions runtimes carry out as one.
+// mostFused is the largest number of additions that runtimes fuse.
 const mostFused = 16
 
 // fused returns how many additions, from the first on, runtimes execute as one. All add to the same

@@ -219,7 +219,7 @@ func merged(list []plan.Count) []plan.Count {
 	return out
 }
 
-func (b *builder) spans(list []stretch, size int64, launch int) []plan.Span {
+func (b *builder) spans(list []byteRange, size int64, launch int) []plan.Span {
 	var out []plan.Span
 	for _, s := range list {
 		out = append(out, b.span(b.rank, s, size, launch))

@@ -84,7 +84,7 @@ func (c *cells) cut(actions [][]action, offset userOffset) error {
 	}
 }
 
-// spread adds to every stretch of an action the cuts of its other stretches, and reports whether
+// spread adds to every range of an action the cuts of its other ranges, and reports whether
 // any is new.
 func (c *cells) spread(a *action, offset userOffset) bool {
 	places := map[int64]bool{0: true, a.size: true}
@@ -103,8 +103,8 @@ func (c *cells) spread(a *action, offset userOffset) bool {
 	return fresh
 }
 
-// inside calls do for each cut within a stretch, by its place in the payload.
-func (c *cells) inside(s stretch, size int64, offset userOffset, do func(int64)) {
+// inside calls do for each cut within a range, by its place in the payload.
+func (c *cells) inside(s byteRange, size int64, offset userOffset, do func(int64)) {
 	scale := int64(1)
 	if s.packet {
 		scale = 2
@@ -131,8 +131,8 @@ func (c *cells) inside(s stretch, size int64, offset userOffset, do func(int64))
 	}
 }
 
-// put cuts a stretch at a place in the payload. It reports whether it could.
-func (c *cells) put(s stretch, p int64, offset userOffset) bool {
+// put cuts a range at a place in the payload. It reports whether it could.
+func (c *cells) put(s byteRange, p int64, offset userOffset) bool {
 	if s.packet {
 		p *= 2
 	}

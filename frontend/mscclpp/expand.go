@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// stretch is bytes of a buffer of a rank.
-type stretch struct {
+// byteRange is a range of bytes of a buffer of a rank.
+type byteRange struct {
 	rank   int
 	buffer Buffer
 	first  int64 // in the buffer, of what is stored
@@ -19,9 +19,9 @@ type action struct {
 	op    *Op
 	index int // place of the operation in the thread block, those in pipelines counted
 	part  int
-	size  int64 // payload in bytes of each stretch
-	src   []stretch
-	dst   []stretch
+	size  int64 // payload in bytes of each range
+	src   []byteRange
+	dst   []byteRange
 
 	sync  syncKind
 	chans []int // channels of the GPU
@@ -46,13 +46,13 @@ type expansion struct {
 	rank    int
 	block   *Block
 	payload int64 // bytes of data in a packet
-	total   *int  // of all thread blocks: actions and stretches
+	total   *int  // of all thread blocks: actions and ranges
 	actions []action
 	err     error
 	at      *Op // where err is
 }
 
-// mostActions limits the expansion of a plan: its operations, and the stretches of buffers that
+// mostActions limits the expansion of a plan: its operations, and the ranges of buffers that
 // they access.
 const mostActions = 1 << 18
 
@@ -186,10 +186,10 @@ func (e *expansion) move(a action, src, dst []Ref, measure Ref, offset, unit int
 		return
 	}
 	for i, r := range src {
-		e.stretches(&a.src, &a, r, i, true, offset)
+		e.addRanges(&a.src, &a, r, i, true, offset)
 	}
 	for i, r := range dst {
-		e.stretches(&a.dst, &a, r, i, false, offset)
+		e.addRanges(&a.dst, &a, r, i, false, offset)
 	}
 	switch {
 	case a.op.Name == "get":
@@ -201,8 +201,8 @@ func (e *expansion) move(a action, src, dst []Ref, measure Ref, offset, unit int
 	e.actions = append(e.actions, a)
 }
 
-// stretches appends what a reference means: several stretches of a switch channel, else one.
-func (e *expansion) stretches(list *[]stretch, a *action, r Ref, place int, read bool, offset int64) {
+// addRanges appends what a reference means: several ranges of a switch channel, else one.
+func (e *expansion) addRanges(list *[]byteRange, a *action, r Ref, place int, read bool, offset int64) {
 	if e.err != nil {
 		return
 	}
@@ -224,7 +224,7 @@ func (e *expansion) stretches(list *[]stretch, a *action, r Ref, place int, read
 		e.fail(a.op, err)
 		return
 	}
-	s := stretch{buffer: buffer, first: first + e.inScratch(buffer, offset)}
+	s := byteRange{buffer: buffer, first: first + e.inScratch(buffer, offset)}
 	s.packet, s.flags = packetsAt(a.op, place, read)
 	if s.packet {
 		s.first *= 2

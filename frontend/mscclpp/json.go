@@ -42,7 +42,7 @@ func (k valueKind) String() string {
 	return [...]string{"null", "a boolean", "a number", "a string", "an array", "an object"}[k]
 }
 
-// maxDepth is how deep arrays and objects may be nested. Plans need 8.
+// maxDepth is the greatest depth of nested arrays and objects. Plans need 8.
 const maxDepth = 32
 
 // parser reads one JSON text.

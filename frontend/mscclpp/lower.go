@@ -229,7 +229,7 @@ func (l *lowering) expand() {
 
 // inside finds accesses beyond the end of a buffer.
 func (l *lowering) inside(rank, block int, a *action) {
-	check := func(s stretch, does string) {
+	check := func(s byteRange, does string) {
 		size, end := a.size, l.size(s)
 		if s.packet {
 			size *= 2
@@ -248,7 +248,7 @@ func (l *lowering) inside(rank, block int, a *action) {
 }
 
 // size returns the bytes of a buffer.
-func (l *lowering) size(s stretch) int64 {
+func (l *lowering) size(s byteRange) int64 {
 	switch s.buffer {
 	case Input:
 		return l.in
@@ -338,7 +338,7 @@ func (l *lowering) memory(rank int) plan.Rank {
 	}
 	view("i", Input, input, l.in)
 	view("o", Output, output, l.out)
-	scratch := l.cells.scratch[rank].sizesOf(l.size(stretch{rank: rank, buffer: Scratch}))
+	scratch := l.cells.scratch[rank].sizesOf(l.size(byteRange{rank: rank, buffer: Scratch}))
 	halves := []string{"s"}
 	if l.DoubleScratch {
 		halves = []string{"s", "s(2nd half)"}
@@ -349,8 +349,8 @@ func (l *lowering) memory(rank int) plan.Rank {
 	return k
 }
 
-// span returns a stretch in the common form.
-func (l *lowering) span(rank int, s stretch, size int64, launch int) plan.Span {
+// span returns a range in the common form.
+func (l *lowering) span(rank int, s byteRange, size int64, launch int) plan.Span {
 	out := plan.Span{Rank: s.rank, Packet: s.packet && s.flags}
 	if s.rank == rank {
 		out.Rank = plan.None

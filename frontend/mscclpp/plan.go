@@ -62,7 +62,7 @@ const (
 	Scratch  Buffer = 's'
 )
 
-// ChannelType is how a channel reaches its peer.
+// ChannelType is the mechanism by which a channel reaches its peer.
 type ChannelType uint8
 
 // The channel types.
@@ -102,7 +102,7 @@ type Op struct {
 	Ops          []Op   // of a pipeline
 }
 
-// Ref is a stretch of chunks of a buffer. The buffer is a local one (Local is set), a remote one
+// Ref is a range of chunks of a buffer. The buffer is a local one (Local is set), a remote one
 // (Remote is a place in the block's list), or a switch channel's.
 type Ref struct {
 	Line   int

@@ -125,7 +125,7 @@ type Dep struct{ Block, Index int }
 // Count is a number of units of a counter.
 type Count struct{ Counter, N int }
 
-// Span is a stretch of cells of a view. Rank is whose; None means the rank that has the step.
+// Span is a range of cells of a view. Rank is whose; None means the rank that has the step.
 type Span struct {
 	Rank  int
 	View  int

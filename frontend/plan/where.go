@@ -37,7 +37,7 @@ func (p *Plan) ChannelName(c int) string {
 	return fmt.Sprintf("%d->%d chan %d", ch.From, ch.To, ch.ID)
 }
 
-// SpanName names a stretch of cells: "o[3]", "rank 2 s[0:4]".
+// SpanName names a range of cells: "o[3]", "rank 2 s[0:4]".
 func (p *Plan) SpanName(rank int, s Span) string {
 	text := ""
 	if s.Rank != None && s.Rank != rank {

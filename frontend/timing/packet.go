@@ -15,7 +15,7 @@ type arrival struct {
 	launch int
 }
 
-// memory is that of a span of a block's step.
+// memory returns the memory of a span of a block's step.
 func (r *run) memory(b *block, s plan.Span) (rank int, v plan.View) {
 	rank = int(b.rank)
 	if s.Rank != plan.None {

@@ -12,8 +12,8 @@ import (
 	"kernbench/unit"
 )
 
-// Most is how many slices of steps a run may have.
-const Most = 40_000_000
+// MaxSlices is the largest number of slices of steps in a run.
+const MaxSlices = 40_000_000
 
 // Run finds the time of a plan whose rank r is PE r of the machine. The plan must end: see
 // judge.Finishes.
@@ -29,8 +29,8 @@ func Explain(p *plan.Plan, m *machine.Machine, model Model, d Detail) (*Result, 
 	if n, has := p.World(), m.NumPEs(); n > has {
 		return nil, fmt.Errorf("the program has %d ranks, the machine has %d PEs", n, has)
 	}
-	if n := p.Steps() * len(p.Cell) * model.Slices; n > Most {
-		return nil, fmt.Errorf("%d steps in %d rounds are more than %d slices: time a smaller call", p.Steps(), len(p.Cell), Most)
+	if n := p.Steps() * len(p.Cell) * model.Slices; n > MaxSlices {
+		return nil, fmt.Errorf("%d steps in %d rounds are more than %d slices: time a smaller call", p.Steps(), len(p.Cell), MaxSlices)
 	}
 	r := newRun(p, m, model)
 	r.rank = d.Rank

@@ -120,7 +120,7 @@ func (r *Ring) Return(slots []Slot, z *Sizing, at unit.Time) {
 }
 
 // Take takes the next token, which must exist, and returns its slot. The kernel owns the slot until
-// its lifetime ends: see LetGo and Slot.Release.
+// its lifetime ends: see EndUse and Slot.Release.
 func (r *Ring) Take(slots []Slot, z *Sizing) (slot uint32) {
 	slot = z.Slot(r.Taken)
 	r.Taken++
@@ -130,9 +130,9 @@ func (r *Ring) Take(slots []Slot, z *Sizing) (slot uint32) {
 	return slot
 }
 
-// LetGo ends the lifetime of the token that the kernel holds, at a time. The kernel begins to take
+// EndUse ends the lifetime of the token that the kernel holds, at a time. The kernel begins to take
 // the next token of the ring, or has ended. It reports whether there was one.
-func (r *Ring) LetGo(slots []Slot, z *Sizing, at unit.Time) bool {
+func (r *Ring) EndUse(slots []Slot, z *Sizing, at unit.Time) bool {
 	if r.Taken == r.Returned {
 		return false
 	}

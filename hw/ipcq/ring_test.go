@@ -103,30 +103,30 @@ func TestOverwritten(t *testing.T) {
 	}
 }
 
-// TestLetGo: letting go ends the lifetime of the token that was taken last, once.
-func TestLetGo(t *testing.T) {
+// TestEndUse: letting go ends the lifetime of the token that was taken last, once.
+func TestEndUse(t *testing.T) {
 	r, slots, z := Ring{}, make([]Slot, 2), NewSizing(2)
-	if r.LetGo(slots, &z, 1) {
+	if r.EndUse(slots, &z, 1) {
 		t.Error("no token was taken")
 	}
 	for number := range uint32(2) {
 		r.Sent++
 		r.Arrive(slots, &z, number, 10)
 	}
-	if r.LetGo(slots, &z, 11) {
+	if r.EndUse(slots, &z, 11) {
 		t.Error("no token was taken, and two have come")
 	}
 	r.Take(slots, &z)
 	if _, ok := r.Credit(slots, &z); ok {
 		t.Error("a slot that is lent was given back")
 	}
-	if !r.LetGo(slots, &z, 12) || r.LetGo(slots, &z, 13) {
+	if !r.EndUse(slots, &z, 12) || r.EndUse(slots, &z, 13) {
 		t.Error("the token can be let go of, once")
 	}
 	if at, ok := r.Credit(slots, &z); at != 12 || !ok {
 		t.Errorf("credit at %v, %v", at, ok)
 	}
-	if r.LetGo(slots, &z, 14) {
+	if r.EndUse(slots, &z, 14) {
 		t.Error("the slot has been given back")
 	}
 	r.Take(slots, &z)
@@ -134,7 +134,7 @@ func TestLetGo(t *testing.T) {
 	r.Sent++
 	r.Arrive(slots, &z, 2, 20)
 	slots[1].Release(21) // a token that was copied
-	if r.LetGo(slots, &z, 22) {
+	if r.EndUse(slots, &z, 22) {
 		t.Error("the slot has been released")
 	}
 	if at, ok := r.Credit(slots, &z); at != 21 || !ok {
@@ -226,7 +226,7 @@ func (m *modelTest) take() {
 	if m.taken == m.visible {
 		return
 	}
-	if before := m.taken > 0 && m.held(m.taken-1); m.r.LetGo(m.s, &m.z, m.now) != before {
+	if before := m.taken > 0 && m.held(m.taken-1); m.r.EndUse(m.s, &m.z, m.now) != before {
 		m.Fatalf("token %d can be let go of: %v", m.taken-1, before)
 	} else if before {
 		m.end(m.taken - 1)

@@ -11,7 +11,7 @@ import (
 // Every point and path that the fabric has is kept when the log forgets. Those of links and of
 // buffer space that have been free since an earlier time are not kept.
 func TestKeepCauses(t *testing.T) {
-	log := cause.NewForgetful(1)
+	log := cause.NewPruned(1)
 	n := New(des.From(50), nil, nil, Slot, Sizes{})
 	n.Explain(log)
 	var all []moment
@@ -27,7 +27,7 @@ func TestKeepCauses(t *testing.T) {
 	c.room[3], c.room[4] = []vacated{{49, past}, {50, next()}}, []vacated{{49, past}}
 	c.latest[line{}] = next()
 	c.heard = next().at
-	log.Forget(n.KeepCauses)
+	log.Prune(n.KeepCauses)
 	if len(c.room) != 1 || len(c.room[3]) != 1 || c.busy[1] != (moment{}) || log.Start(1001, 0) != past.at {
 		t.Errorf("what is past is kept: %v, %v", c.room, c.busy)
 	}

@@ -43,7 +43,7 @@ func (c *Count) Total() (sum ClassCount) {
 	return sum
 }
 
-// counts are those of the links of a fabric that counts, by link.
+// counts are the counts of the links of a fabric that counts, by link.
 type counts struct{ of []Count }
 
 // CountUse makes the fabric count from here on. Routes must not be reserved meanwhile.

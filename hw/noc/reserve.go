@@ -271,7 +271,7 @@ func (n *Fabric) reserveIdeal(uses []Use) {
 	}
 }
 
-// specs are those of the links of a path in the machine.
+// specs returns the specs of the links of a path in the machine.
 func (n *Fabric) specs(path []machine.Hop) (specs []*machine.LinkSpec) {
 	for _, h := range path {
 		specs = append(specs, n.m.Spec(h.Link))

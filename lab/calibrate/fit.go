@@ -225,13 +225,13 @@ func (f *fitter) fitFrom(ctx context.Context, values []float64) error {
 		for _, c := range f.tables {
 			c.result.Rounds = f.rounds
 		}
-		now, err := f.look(ctx, values, free)
+		now, err := f.problemAt(ctx, values, free)
 		if err != nil {
 			return err
 		}
 		switch {
 		case f.best == nil || now.loss < f.best.loss:
-			if err := f.incline(ctx, now); err != nil {
+			if err := f.addSlopes(ctx, now); err != nil {
 				return err
 			}
 			if f.best == nil {

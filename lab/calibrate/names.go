@@ -15,12 +15,12 @@ import (
 
 // HoldOut selects the sizes of a table that a fit does not use. The zero value holds out none.
 type HoldOut struct {
-	Every int        `json:"every,omitempty"` // one of so many
+	Every int        `json:"every,omitempty"` // every Every-th size; 0: none
 	Above unit.Bytes `json:"above_bytes,omitempty"`
 	Below unit.Bytes `json:"below_bytes,omitempty"`
 }
 
-// ParseHoldOut reads a number, one of so many sizes, or above=SIZE, below=SIZE or none.
+// ParseHoldOut reads a number N, for every N-th size, or above=SIZE, below=SIZE or none.
 func ParseHoldOut(s string) (h HoldOut, err error) {
 	key, value, found := strings.Cut(s, "=")
 	switch {
@@ -34,7 +34,7 @@ func ParseHoldOut(s string) (h HoldOut, err error) {
 		return h, err
 	}
 	if h.Every, err = strconv.Atoi(s); err != nil || h.Every < 2 {
-		return HoldOut{}, fmt.Errorf("found %q; a number from 2 on (one of so many sizes), above=SIZE, below=SIZE or none is expected", s)
+		return HoldOut{}, fmt.Errorf("found %q, want a number N from 2 on (every N-th size), above=SIZE, below=SIZE or none", s)
 	}
 	return h, nil
 }
@@ -58,11 +58,11 @@ func (h HoldOut) holds(i int, size unit.Bytes) bool {
 	return h.Every > 0 && i%h.Every == h.Every/2 || h.Above > 0 && size > h.Above || h.Below > 0 && size < h.Below
 }
 
-// Algorithms returns those that the library of a machine is known to have, where kernbench has
-// their like. On a machine that names a generation for NCCL they are NCCL's rings, and its
-// reductions in switches. On others they are those of all libraries, such as the one-shots of
-// MSCCL, which RCCL runs. NCCL's tree, a chain inside a node, has none here. On several nodes
-// rail_allreduce stands for its NVLSTree. Otherwise it is the one of perf.
+// Algorithms returns the algorithms that the library of a machine is known to have, if kernbench
+// has equivalents. For a machine with an NCCL generation these are NCCL's rings and its reductions
+// in switches. For others they are those of all libraries, such as the one-shots of MSCCL, which
+// RCCL runs. NCCL's tree, a chain inside a node, has no equivalent here. On several nodes
+// rail_allreduce stands for its NVLSTree. If none is known, the algorithm of perf is returned.
 func Algorithms(what *collective.Collective, generation string, nodes int, otherwise string) []string {
 	switch ours := nccl.Generation(generation); {
 	case len(what.KnownNCCL) > 0 && slices.Contains(nccl.Generations(), ours):
@@ -80,7 +80,7 @@ func Algorithms(what *collective.Collective, generation string, nodes int, other
 type modelParam struct {
 	name string
 	keys []string  // of topology.yaml, which all have its value
-	plus []float64 // and so much more each; nil: none does
+	plus []float64 // what each of keys adds to the value; nil: nothing
 	rate bool
 	hop  bool    // of a protocol: part of each hop
 	base float64 // ns or GB/s

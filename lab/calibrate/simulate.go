@@ -15,21 +15,21 @@ import (
 	"kernbench/unit"
 )
 
-// simulated is a run: a program at a size, on the machine with some values of those parameters
-// that it can depend on. The start of a collective is none: it is added to the time of a run.
+// simulated identifies a run: a program at a size, and the values of the parameters on which its
+// time depends. The start of a collective is not among them: it is added to the time of a run.
 type simulated struct {
 	values  string
 	program int
 	elems   int
 }
 
-// wanted is a run that is yet to be made.
+// wanted is a run to make.
 type wanted struct {
 	key simulated
 	on  *run.Job
 }
 
-// key is that of a run.
+// key returns the key of a run in memo.
 func (c *calibration) key(values []float64, program, elems int) simulated {
 	var id strings.Builder
 	for i := range c.params {
@@ -41,7 +41,7 @@ func (c *calibration) key(values []float64, program, elems int) simulated {
 	return simulated{id.String(), program, elems}
 }
 
-// start is that of a collective with the protocol of a program, in ns.
+// start returns the start of a collective with the protocol of a program, in ns.
 func (c *calibration) start(values []float64, program int) float64 {
 	m := &c.params[0]
 	if m.plus == nil {
@@ -50,7 +50,7 @@ func (c *calibration) start(values []float64, program int) float64 {
 	return values[c.startParam] + m.plus[slices.Index(protocols, c.programs[program].protocol)]
 }
 
-// settingsOf are values as settings of a machine.
+// settingsOf returns values of parameters as settings of a machine.
 func settingsOf(params []modelParam, values []float64) []sweep.Setting {
 	var all []sweep.Setting
 	for i := range params {
@@ -73,12 +73,13 @@ func (p *modelParam) settings(value float64) []sweep.Setting {
 	return all
 }
 
-// text returns a value as a file has it, and as it is simulated: whole ps, and MB/s.
+// text returns a value as files and simulations use it: in whole ps or MB/s.
 func (p *modelParam) text(v float64) string { return strconv.FormatFloat(rounded(v), 'f', -1, 64) }
 
 func rounded(v float64) float64 { return math.Round(v*1e3) / 1e3 }
 
-// simulate makes those runs of programs, at sizes by their elements, that have not been made yet.
+// simulate makes the runs of programs that memo lacks. elems returns the sizes of a program, in
+// elements.
 func (c *calibration) simulate(ctx context.Context, values []float64, programs []int, elems func(program int) []int) error {
 	settings := settingsOf(c.params, values)
 	var jobs []wanted
@@ -109,13 +110,13 @@ func (c *calibration) simulate(ctx context.Context, values []float64, programs [
 			}
 			inPlace := sweep.FitsInPlace(c.what, call) && (c.table.InPlace || !c.programs[k].apart)
 			jobs = append(jobs, wanted{key, t.Job.OneCall(call, inPlace)})
-			c.memo[key] = 0 // asked for once
+			c.memo[key] = 0 // no second run
 		}
 	}
 	return c.run(ctx, jobs)
 }
 
-// run makes runs, as many in parallel as there are processors.
+// run performs jobs, as many in parallel as there are processors.
 func (c *calibration) run(ctx context.Context, jobs []wanted) error {
 	type ended struct {
 		job  *wanted
@@ -179,8 +180,8 @@ func (c *calibration) anchor(values []float64, program, elems int) (sweep.Point,
 	return sweep.Point{Size: c.what.Bytes(call), Time: start + t}, t > 0
 }
 
-// time is that of a program at a row, in ns; NaN where it has none. Beyond the largest size that is
-// simulated time goes on as it went between that and its half, to the picosecond as in perf.
+// time returns the time of a program at a row, in ns; NaN if it has none. Beyond the largest
+// simulated size, the time is extrapolated from that size and its half, as perf does.
 func (c *calibration) time(values []float64, program, row int) float64 {
 	if n := c.rows[row].elems; n > 0 {
 		if t := c.memo[c.key(values, program, n)]; t > 0 {
@@ -189,9 +190,9 @@ func (c *calibration) time(values []float64, program, row int) float64 {
 		return math.NaN()
 	}
 	low, high := c.anchors()
-	a, known := c.anchor(values, program, low)
-	b, too := c.anchor(values, program, high)
-	if !known || !too {
+	a, okLow := c.anchor(values, program, low)
+	b, okHigh := c.anchor(values, program, high)
+	if !okLow || !okHigh {
 		return math.NaN()
 	}
 	return sweep.Onward(a, b, c.rows[row].Size).Ns()
@@ -215,29 +216,29 @@ func (c *calibration) elemsOf(rows []int) []int {
 	return all
 }
 
-// Programs that take so many times what the fastest takes at both of two sizes are left out of all
-// larger ones. One that is slow at the smaller size alone starts late, and may win by its bytes.
+// A program is left out at larger sizes if at both of two sizes it takes longer than the fastest
+// by this factor. One that is slow at the smaller size alone starts late, and may win by its bytes.
 // One that is slow at the larger size alone may win between the two.
 const (
-	hopeless     = 3
-	hopelessFrom = unit.MiB
-	hopelessTo   = 16 * unit.MiB
+	slowFactor = 3
+	slowFrom   = unit.MiB
+	slowTo     = 16 * unit.MiB
 )
 
-// times makes all runs that rows need: small sizes first, so that hopeless programs are not run
-// at large ones.
+// times makes all runs that rows need. It begins with small sizes, so that slow programs are not
+// run at large ones.
 func (c *calibration) times(ctx context.Context, values []float64, rows []int) error {
 	var small, large []int
 	for _, i := range rows {
-		if c.rows[i].Size <= hopelessFrom {
+		if c.rows[i].Size <= slowFrom {
 			small = append(small, i)
 		} else {
 			large = append(large, i)
 		}
 	}
 	all := sweep.NumbersBelow(len(c.programs))
-	_, low := sweep.Counts(c.what, c.call, hopelessFrom)
-	_, high := sweep.Counts(c.what, c.call, min(hopelessTo, c.spec.Largest))
+	_, low := sweep.Counts(c.what, c.call, slowFrom)
+	_, high := sweep.Counts(c.what, c.call, min(slowTo, c.spec.Largest))
 	probes := []int{low, high}
 	if len(large) == 0 {
 		probes = probes[:1]
@@ -246,7 +247,7 @@ func (c *calibration) times(ctx context.Context, values []float64, rows []int) e
 	if err := c.simulate(ctx, values, all, func(int) []int { return first }); err != nil {
 		return err
 	}
-	isHopeful := make([]bool, len(all))
+	isFast := make([]bool, len(all))
 	for _, probe := range probes {
 		fastest := math.Inf(1)
 		for k := range all {
@@ -256,22 +257,22 @@ func (c *calibration) times(ctx context.Context, values []float64, rows []int) e
 		}
 		for k := range all {
 			t := c.memo[c.key(values, k, probe)]
-			isHopeful[k] = isHopeful[k] || t > 0 && t.Ns() <= hopeless*fastest
+			isFast[k] = isFast[k] || t > 0 && t.Ns() <= slowFactor*fastest
 		}
 	}
-	var hopeful []int
+	var fast []int
 	for k := range all {
-		if isHopeful[k] {
-			hopeful = append(hopeful, k)
+		if isFast[k] {
+			fast = append(fast, k)
 		}
 	}
 	then := c.elemsOf(large)
-	return c.simulate(ctx, values, hopeful, func(int) []int { return then })
+	return c.simulate(ctx, values, fast, func(int) []int { return then })
 }
 
-// look makes a problem for the fit from the simulations at some values: the times of all programs
-// near the fastest. incline adds their slopes.
-func (f *fitter) look(ctx context.Context, values []float64, free []int) (*fitPoint, error) {
+// problemAt makes a problem for the fit from the simulations at some values: the times of all
+// programs near the fastest. addSlopes adds their slopes.
+func (f *fitter) problemAt(ctx context.Context, values []float64, free []int) (*fitPoint, error) {
 	p := &fitPoint{values: values, free: free, problem: &fit.Problem{Together: f.together}}
 	for _, c := range f.tables {
 		rows := c.rowsOf(ToFit)
@@ -282,7 +283,7 @@ func (f *fitter) look(ctx context.Context, values []float64, free []int) (*fitPo
 			row := fit.Row{Measured: c.rows[i].Time.Ns(), Fitted: true}
 			fastest, k := c.fastest(values, i)
 			if k < 0 {
-				return nil, fmt.Errorf("nothing can run at %v: %s", c.rows[i].Size, lastNote(c.result.Notes))
+				return nil, fmt.Errorf("no program runs at %v: %s", c.rows[i].Size, lastNote(c.result.Notes))
 			}
 			at := nearRow{table: c, row: i}
 			for k := range c.programs {
@@ -299,13 +300,13 @@ func (f *fitter) look(ctx context.Context, values []float64, free []int) (*fitPo
 		m := &f.params[i]
 		p.problem.Params = append(p.problem.Params, fit.Param{At: values[i], Prior: m.base, Fixed: f.fixed(i), Inverse: m.rate})
 	}
-	p.limit(1) // until it is known how times change
+	p.limit(1) // until the slopes are known
 	p.loss = p.problem.Loss(pick(values, free))
 	return p, nil
 }
 
-// incline finds the slope of times for each parameter, by a small change of it.
-func (f *fitter) incline(ctx context.Context, p *fitPoint) error {
+// addSlopes finds the slope of times for each parameter, by a small change of it.
+func (f *fitter) addSlopes(ctx context.Context, p *fitPoint) error {
 	needs := map[*calibration][][]int{}
 	for _, c := range f.tables {
 		needs[c] = make([][]int, len(c.programs))
@@ -341,7 +342,7 @@ func (f *fitter) incline(ctx context.Context, p *fitPoint) error {
 				program := &p.problem.Rows[r].Programs[g]
 				switch c := at.table; {
 				case m.start:
-					if c.startParam == i { // times follow it, whatever runs
+					if c.startParam == i { // it is added to each time
 						program.Slope[n] = 1
 					}
 				case c.affects(m, k):
@@ -355,7 +356,7 @@ func (f *fitter) incline(ctx context.Context, p *fitPoint) error {
 	return nil
 }
 
-// nudge is by how much a parameter is moved at least, so that whole picoseconds show it.
+// nudge returns the least change of a parameter that is visible in whole picoseconds.
 func nudge(m *modelParam) float64 {
 	if m.rate {
 		return 0
@@ -363,8 +364,8 @@ func nudge(m *modelParam) float64 {
 	return 5
 }
 
-// affects reports whether the times of a program can depend on a parameter. Credits are seen as
-// messages of ll are, whatever a program sends.
+// affects reports whether the times of a program can depend on a parameter. All programs depend on
+// the parameters of ll, because credits have its latency.
 func (c *calibration) affects(m *modelParam, program int) bool {
 	switch m.name {
 	case "ll128", "simple":

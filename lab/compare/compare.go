@@ -62,12 +62,12 @@ func Settings(ctx context.Context, s run.Spec, row func(Row)) ([]Row, error) {
 	if name == "" {
 		name = x.BenchProgram().Algorithm
 	}
-	choice, err := device.ResolveAlgorithm(x.Entries, name)
+	resolved, err := device.ResolveAlgorithm(x.Entries, name)
 	if err != nil {
 		return nil, err
 	}
-	name = choice.Config.Name
-	if choice.Algorithm.Window != nil {
+	name = resolved.Config.Name
+	if resolved.Algorithm.Window != nil {
 		return nil,
 			fmt.Errorf("algorithm %s works on a symmetric window and uses no rings: compare it with another algorithm: kernbench compare %[1]s OTHER",
 				name)
@@ -104,16 +104,16 @@ func Algorithms(ctx context.Context, s run.Spec, names []string, row func(Row)) 
 	}
 	var rows []Row
 	var specs []run.Spec
-	var first *device.Choice
+	var first *device.ResolvedAlgorithm
 	for _, name := range names {
-		choice, err := device.ResolveAlgorithm(x.Entries, name)
+		resolved, err := device.ResolveAlgorithm(x.Entries, name)
 		if err != nil {
 			return nil, err
 		}
 		if first == nil {
-			first = choice
+			first = resolved
 		}
-		if a, b := first.Algorithm, choice.Algorithm; a.Collective != b.Collective {
+		if a, b := first.Algorithm, resolved.Algorithm; a.Collective != b.Collective {
 			return nil, fmt.Errorf("%s performs %s and %s %s: only algorithms of one collective can be compared", names[0],
 				a.Collective, name, b.Collective)
 		}

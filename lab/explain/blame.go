@@ -11,7 +11,7 @@ import (
 	"kernbench/unit"
 )
 
-// piece is a stretch of the critical path that belongs to one operation, resource and reason.
+// piece is an interval of the critical path that belongs to one operation, resource and reason.
 type piece struct {
 	start, end unit.Time
 	cause.Owner

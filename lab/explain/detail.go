@@ -22,9 +22,9 @@ func (r *Report) TakeDetail() *Detail {
 	return d
 }
 
-// Stretch is a stretch of simulated time of one rank: what it was spent on, at one resource, for
+// Interval is an interval of simulated time of one rank: what it was spent on, at one resource, for
 // one reason.
-type Stretch struct {
+type Interval struct {
 	Start, End unit.Time
 	Own        cause.Site // operation of the rank
 	Site       cause.Site // operation that the time belongs to: Own, or one that it waits for
@@ -50,24 +50,24 @@ func (d *Detail) Span() (start, end unit.Time) {
 	return d.runs[0].Start, d.runs[len(d.runs)-1].End
 }
 
-// Path calls a function with each stretch of the critical path, in the order of time.
-func (d *Detail) Path(f func(s Stretch)) {
+// Path calls a function with each interval of the critical path, in the order of time.
+func (d *Detail) Path(f func(s Interval)) {
 	for i := range d.runs {
 		pieces, _, err := d.x.chain(&d.runs[i], d.rank)
 		if err != nil {
 			continue // the report has said why
 		}
 		for _, p := range pieces {
-			f(Stretch{p.start, p.end, p.Site, p.Site, p.at, p.why, p.behind})
+			f(Interval{p.start, p.end, p.Site, p.Site, p.at, p.why, p.behind})
 		}
 	}
 }
 
-// Each calls a function with each stretch of each rank, and another one with each message that
-// waited at a link. Stretches of a rank come nearly in the order of time, and may overlap where
+// Each calls a function with each interval of each rank, and another one with each message that
+// waited at a link. Intervals of a rank come nearly in the order of time, and may overlap where
 // units of a PE work side by side. What was no part of the counted launches is left out, and so are
 // the operations and times that are not wanted; nil: all are.
-func (d *Detail) Each(wanted func(own cause.Site, from, until unit.Time) bool, stretch func(s *Stretch), queued func(q *Queued)) {
+func (d *Detail) Each(wanted func(own cause.Site, from, until unit.Time) bool, interval func(s *Interval), queued func(q *Queued)) {
 	c := &cutter{log: d.x.log, m: d.x.m}
 	d.x.log.Each(func(s *cause.Span) {
 		switch s.At.Kind() {
@@ -75,7 +75,7 @@ func (d *Detail) Each(wanted func(own cause.Site, from, until unit.Time) bool, s
 			return // of a message in flight
 		}
 		if s.Start < s.End && d.counts(s.Start) && (wanted == nil || wanted(s.Site, s.Start, s.End)) {
-			stretch(&Stretch{s.Start, s.End, s.Site, s.Site, s.At, s.Why, 0})
+			interval(&Interval{s.Start, s.End, s.Site, s.Site, s.At, s.Why, 0})
 		}
 	}, func(w *cause.Waiting, until cause.Point) {
 		if w.Since >= w.Until || !d.counts(w.Since) {
@@ -89,7 +89,7 @@ func (d *Detail) Each(wanted func(own cause.Site, from, until unit.Time) bool, s
 			return
 		}
 		for _, p := range c.cut(d.x.log.WalkSince(until, w.Since)) {
-			stretch(&Stretch{p.start, p.end, w.Site, p.Site, p.at, p.why, p.behind})
+			interval(&Interval{p.start, p.end, w.Site, p.Site, p.at, p.why, p.behind})
 		}
 	})
 }

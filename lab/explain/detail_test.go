@@ -10,7 +10,7 @@ import (
 	"kernbench/unit"
 )
 
-// The stretches of each rank cover its time, from the start of the run to the end of the rank.
+// The intervals of each rank cover its time, from the start of the run to the end of the rank.
 // Those of the path cover the whole run.
 func TestDetailIsComplete(t *testing.T) {
 	for _, s := range []run.Spec{
@@ -27,11 +27,11 @@ func TestDetailIsComplete(t *testing.T) {
 		}
 		d := r.TakeDetail()
 		type agent struct{ pe, rank int32 }
-		stretches := map[agent][]Stretch{}
+		intervals := map[agent][]Interval{}
 		waits := 0
-		d.Each(nil, func(s *Stretch) {
+		d.Each(nil, func(s *Interval) {
 			o := d.Operation(s.Own)
-			stretches[agent{o.PE, o.Rank}] = append(stretches[agent{o.PE, o.Rank}], *s)
+			intervals[agent{o.PE, o.Rank}] = append(intervals[agent{o.PE, o.Rank}], *s)
 			if s.Why.String() == "unknown" {
 				t.Errorf("%s: %+v has no reason", r.Algorithm, *s)
 			}
@@ -41,16 +41,16 @@ func TestDetailIsComplete(t *testing.T) {
 			}
 			waits++
 		})
-		if len(stretches) != max(1, res.WorldSize) {
-			t.Errorf("%s: %d agents of %d ranks", r.Algorithm, len(stretches), res.WorldSize)
+		if len(intervals) != max(1, res.WorldSize) {
+			t.Errorf("%s: %d agents of %d ranks", r.Algorithm, len(intervals), res.WorldSize)
 		}
 		if waits == 0 && r.Algorithm == "direct_all_to_all" {
 			t.Error("no message of an all-to-all has waited")
 		}
 		start, end := d.Span()
 		latest := start
-		for l, all := range stretches {
-			slices.SortFunc(all, func(a, b Stretch) int { return cmp.Compare(a.Start, b.Start) })
+		for l, all := range intervals {
+			slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.Start, b.Start) })
 			at := start
 			for _, s := range all {
 				if s.Start > at {
@@ -61,10 +61,10 @@ func TestDetailIsComplete(t *testing.T) {
 			latest = max(latest, at)
 		}
 		if latest != end {
-			t.Errorf("%s: the last stretch ends at %v, the run at %v", r.Algorithm, latest, end)
+			t.Errorf("%s: the last interval ends at %v, the run at %v", r.Algorithm, latest, end)
 		}
 		at := start
-		d.Path(func(s Stretch) {
+		d.Path(func(s Interval) {
 			if s.Start != at || s.End <= s.Start {
 				t.Errorf("%s: %+v of the path comes at %v", r.Algorithm, s, at)
 			}

@@ -98,7 +98,7 @@ func explain(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 	if s.Run.Schedule != 0 || s.Run.Schedules != 0 {
 		return nil, nil, errors.New("explain: delays of a random schedule cannot be explained: leave random schedules out")
 	}
-	x := &explaining{log: forgetful()}
+	x := &explaining{log: prunedLog()}
 	if s.Detail {
 		x.log = cause.New()
 	}
@@ -121,8 +121,8 @@ func explain(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 	return r, res, err
 }
 
-// forgetful makes a log that keeps only what can be on the critical path.
-func forgetful() *cause.Log { return cause.NewForgetful(1 << 20) }
+// prunedLog makes a log that keeps only points that can be on the critical path.
+func prunedLog() *cause.Log { return cause.NewPruned(1 << 20) }
 
 // Time returns the simulated time of the run with that of its launches.
 func (r *Report) Time() unit.Time { return r.SimulatedTime + r.Launch }
@@ -135,7 +135,7 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 		Rank: s.Rank, Points: x.log.Points(), MadeBy: res.MadeBy, Notes: []string{}, Story: []Wait{},
 	}
 	r.From, r.Until = s.From, s.Until
-	r.crowded = x.log.Most() >= crowdedFrom
+	r.crowded = x.log.Capacity() >= crowdedFrom
 	job := *x.job
 	for _, of := range []*run.Spec{&r.Spec, &job.Spec} { // what is of this run, and not of changed runs
 		of.TraceFile, of.CriticalPath, of.Events, of.Causes = "", nil, nil, nil

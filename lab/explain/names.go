@@ -17,7 +17,7 @@ func (x *explaining) operation(s cause.Site) string {
 	return fmt.Sprintf("rank %d %s at %s", o.Rank, o.Call, o.Line)
 }
 
-// unitNames are what the resources of a PE are called.
+// unitNames are the names of the resources of a PE.
 var unitNames = map[cause.Kind]string{
 	cause.CPU: "CPU", cause.IPCQ: "IPCQ", cause.DMA: "DMA", cause.Math: "MATH", cause.GEMM: "GEMM", cause.TCM: "TCM",
 	cause.Word: "words", cause.Engine: "communication engine", cause.Peer: "acknowledgement",

@@ -152,7 +152,7 @@ const crowdedFrom = 5 << 19
 // much memory: a log forces the event-driven mode, which is slower and takes less.
 func (r *Report) trialLog() *cause.Log {
 	if r.crowded {
-		return forgetful()
+		return prunedLog()
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func (r *Report) suggestions() []Change {
 			"pe.ipcq.recv_ns=0", "pe.dma.setup_ns=0"))
 	}
 	if has(cause.Arithmetic) {
-		all = append(all, r.bySet("arithmetic of 1 ps a step", reason(cause.Arithmetic),
+		all = append(all, r.bySet("arithmetic at 1 ps per step", reason(cause.Arithmetic),
 			"pe.math.setup_ns=0", "pe.math.clock_ghz=1000", "pe.gemm.setup_ns=0", "pe.gemm.clock_ghz=1000"))
 	}
 	if has(cause.Wake) {

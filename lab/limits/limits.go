@@ -124,6 +124,9 @@ func Run(ctx context.Context, s Spec) (*Limits, error) {
 	if err != nil {
 		return nil, err
 	}
+	if what.Rooted && (s.Root < 0 || s.Root >= l.Ranks) {
+		return nil, fmt.Errorf("root %d: the ranks are 0 to %d", s.Root, l.Ranks-1)
+	}
 	l.Reduces, l.Copies = x.Machine.SwitchesReduce()
 	solver, err := bound.New(x.Machine, l.PEs)
 	if err != nil {

@@ -43,8 +43,8 @@ type perfPlan struct {
 type perfTarget struct {
 	sweep.Target
 	outOfPlace bool            // results can be stored out of place
-	choice     string          // protocol that auto tries; "": the configured one
-	chosen     []sweep.Setting // settings of rings and pieces that auto tries
+	protocol   string          // protocol that auto tries; "": the configured one
+	tried      []sweep.Setting // settings of rings and pieces that auto tries
 
 	shape  []sweep.Setting // extents of a grid that auto or all choose
 	limits perfLimits      // without those of a call
@@ -229,13 +229,13 @@ func (p *perfPlan) withProtocols(t perfTarget) ([]perfTarget, error) {
 		return []perfTarget{t}, nil
 	}
 	tried := []perfTarget{t}
-	tried[0].choice = "simple"
+	tried[0].protocol = "simple"
 	for _, name := range []string{"ll128", "ll"} {
 		one, err := p.target(t.Plan.Name, slices.Concat(t.Settings, t.shape, []sweep.Setting{{Key: key, Value: name}}))
 		if err != nil {
 			return nil, err
 		}
-		one.Settings, one.shape, one.choice = t.Settings, t.shape, name
+		one.Settings, one.shape, one.protocol = t.Settings, t.shape, name
 		tried = append(tried, one)
 	}
 	return tried, nil

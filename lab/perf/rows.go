@@ -99,16 +99,16 @@ func (p *perfPlan) point(t perfTarget, c collective.Call, count int) error {
 	row := &Row{
 		Size: unit.Bytes(count) * sweep.Parts(p.what, c) * unit.Bytes(c.Type.Size()), Count: count,
 		Type: c.Type.String(), RedOp: "none", Root: -1,
-		Algorithm: t.Plan.Name, Ranks: c.World, Settings: t.Settings, Protocol: t.choice, Chosen: t.chosen,
+		Algorithm: t.Plan.Name, Ranks: c.World, Settings: t.Settings, Protocol: t.protocol, Chosen: t.tried,
 	}
 	var with []string
 	for _, s := range t.shape {
 		with = append(with, s.Key+"="+s.Value)
 	}
-	if t.choice != "" {
-		with = append(with, "protocol="+t.choice)
+	if t.protocol != "" {
+		with = append(with, "protocol="+t.protocol)
 	}
-	for _, s := range t.chosen {
+	for _, s := range t.tried {
 		with = append(with, s.Key+"="+s.Value)
 	}
 	if len(with) > 0 {

@@ -72,8 +72,8 @@ func (p *perfPlan) addVariants(ctx context.Context, c *contest, rows []*Row) err
 		}
 		for _, chosen := range p.otherSettings(&t) {
 			more := slices.Concat(t.Settings, t.shape, chosen)
-			if t.choice != "" {
-				more = append(more, sweep.Setting{Key: "protocol", Value: t.choice})
+			if t.protocol != "" {
+				more = append(more, sweep.Setting{Key: "protocol", Value: t.protocol})
 			}
 			one, err := p.target(t.Plan.Name, more)
 			if err == nil {
@@ -82,7 +82,7 @@ func (p *perfPlan) addVariants(ctx context.Context, c *contest, rows []*Row) err
 			if err != nil {
 				continue // such as rings that do not fit
 			}
-			one.Settings, one.shape, one.choice, one.chosen = t.Settings, t.shape, t.choice, chosen
+			one.Settings, one.shape, one.protocol, one.tried = t.Settings, t.shape, t.protocol, chosen
 			if err := p.measurable(ctx, &one); err != nil {
 				return nil, err
 			}
@@ -120,7 +120,7 @@ func (p *perfPlan) addRows(c *contest, rows []*Row, targets func(perfTarget) ([]
 
 // variantsOf names what variants of a target share.
 func variantsOf(t *perfTarget) string {
-	return fmt.Sprint(t.Plan.World, " ", t.choice, " ", sweep.Named(t.Plan.Name, t.Settings))
+	return fmt.Sprint(t.Plan.World, " ", t.protocol, " ", sweep.Named(t.Plan.Name, t.Settings))
 }
 
 // otherSettings lists settings with which an algorithm is tried: of its rings if it has some, else

@@ -67,11 +67,11 @@ func (l *Loaded) timed(ctx context.Context, c *plan.Collective) (Performed, erro
 		return p, err
 	}
 	class := fmt.Sprint(c.Name, c.Ranks, bits.Len64(uint64(max(c.Bytes-1, 0))))
-	if l.chosen == nil {
-		l.chosen = map[string]string{}
+	if l.fastest == nil {
+		l.fastest = map[string]string{}
 	}
 	names, known := sweep.AlgorithmsOf(c.Name), false
-	if p.Algorithm, known = l.chosen[class]; known {
+	if p.Algorithm, known = l.fastest[class]; known {
 		names = []string{p.Algorithm}
 	}
 	var first error
@@ -90,7 +90,7 @@ func (l *Loaded) timed(ctx context.Context, c *plan.Collective) (Performed, erro
 	if p.Time == 0 {
 		return p, fmt.Errorf("no algorithm of the library performs %s of %d bytes on %d ranks: %w", c.Name, c.Bytes, len(c.Ranks), first)
 	}
-	l.chosen[class] = p.Algorithm
+	l.fastest[class] = p.Algorithm
 	return p, nil
 }
 

@@ -107,9 +107,9 @@ func TestCollectivesTakeTheFastest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, other := range []string{"ring_allgather", "direct_allgather", r.Performed[0].Algorithm} {
-		l.chosen = map[string]string{}
+		l.fastest = map[string]string{}
 		for bits := range 64 {
-			l.chosen[fmt.Sprint("all_gather", ranks, bits)] = other
+			l.fastest[fmt.Sprint("all_gather", ranks, bits)] = other
 		}
 		o, err := l.Time(context.Background(), 0)
 		if err != nil {

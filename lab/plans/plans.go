@@ -37,7 +37,7 @@ type Loaded struct {
 	machine *machine.Machine
 	spec    Spec
 	inPlace bool
-	chosen  map[string]string // algorithms of collectives, by their common properties
+	fastest map[string]string // algorithms of collectives, by their common properties
 }
 
 // Foreign reports whether a file is of a format of another tool.

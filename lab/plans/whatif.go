@@ -40,7 +40,7 @@ func (l *Loaded) WhatIf(ctx context.Context, r *Result, settings []string) ([]Ch
 	for _, t := range tries {
 		c := Change{What: t.what, Flags: t.flags}
 		other := *l
-		other.spec.Sets, other.chosen = slices.Concat(l.spec.Sets, t.sets), nil
+		other.spec.Sets, other.fastest = slices.Concat(l.spec.Sets, t.sets), nil
 		if t.depth > 0 {
 			other.spec.Options.Depth = t.depth
 		}

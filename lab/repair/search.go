@@ -76,7 +76,7 @@ type search struct {
 	perRings int          // number of repairs that change the slots of some rings
 }
 
-// ending is how a try ended.
+// ending is the outcome of a try.
 type ending int
 
 const (

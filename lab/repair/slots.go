@@ -200,7 +200,7 @@ func (s *search) marks(n int) string {
 		if most[ring.Dir] == 0 {
 			dirs = append(dirs, ring.Dir)
 		}
-		most[ring.Dir] = max(most[ring.Dir], ring.Most)
+		most[ring.Dir] = max(most[ring.Dir], ring.MaxSlots)
 	}
 	var b strings.Builder
 	for i, d := range dirs {

@@ -46,6 +46,7 @@ func loadWith(s Spec, f *ProgramFile) (*Job, error) {
 		func() error { return x.findProgram(f) },
 		x.checkProgram,
 		x.ranks,
+		x.checkTracedRanks,
 		x.checkAlgorithm,
 	} {
 		if err := step(); err != nil {

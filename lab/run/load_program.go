@@ -29,11 +29,11 @@ func (x *Job) choose() (err error) {
 	case x.Bench == "" && x.Algorithm != "" && device.IsAuto(x.Entries, x.Algorithm):
 		x.program = x.autoProgram()
 	case x.Bench == "" && x.Algorithm != "":
-		choice, err := device.ResolveAlgorithm(x.Entries, x.Algorithm)
+		resolved, err := device.ResolveAlgorithm(x.Entries, x.Algorithm)
 		if err != nil {
 			return err
 		}
-		x.program = bench.For(choice.Algorithm.Collective)
+		x.program = bench.For(resolved.Algorithm.Collective)
 	case x.Bench == "":
 		x.program = bench.CCLAllReduce
 	default:

@@ -15,7 +15,7 @@ func (x *Job) ranks() error {
 		return &TooManyRanks{x.Ranks, have, x.enough()}
 	}
 	if x.Devices != nil {
-		return x.chosen(have)
+		return x.useDevices(have)
 	}
 	x.world = x.program.DefaultRanks(have)
 	world := x.World()
@@ -32,8 +32,21 @@ func (x *Job) ranks() error {
 	return nil
 }
 
-// chosen takes the devices of the spec.
-func (x *Job) chosen(have int) error {
+// checkTracedRanks returns an error if a rank of the trace cannot take part.
+func (x *Job) checkTracedRanks() error {
+	traced := x.TraceScope.Ranks
+	if len(traced) == 0 {
+		return nil
+	}
+	n := len(x.Participants())
+	if i, _ := slices.BinarySearch(traced, n); i < len(traced) {
+		return fmt.Errorf("trace of rank %d: the ranks are 0 to %d", traced[i], n-1)
+	}
+	return nil
+}
+
+// useDevices takes the devices of the spec.
+func (x *Job) useDevices(have int) error {
 	x.pes = make([]int32, 0, len(x.Devices))
 	for _, d := range x.Devices {
 		if d < 0 || d >= have {

@@ -53,7 +53,7 @@ func spaceFree() unit.Bytes {
 	return max(1, unit.Bytes(limit)-kibibytes(after(contentOf("/proc/self/status"), "VmSize:")))
 }
 
-// contentOf is that of a file of the system; empty if there is none.
+// contentOf returns the content of a system file, or nothing if there is none.
 func contentOf(name string) string {
 	data, err := os.ReadFile(name)
 	if err != nil {

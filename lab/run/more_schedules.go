@@ -79,8 +79,9 @@ func (x *Job) tryAnswers(ctx context.Context, out *Execution) error {
 	return nil
 }
 
-// sameAnyway is in how many runs kernels issued the same with other answers; 0: not in all, or it
-// would take too many records. A run has so many.
+// sameAnyway returns the number of runs with other answers in which kernels issued the same. It
+// returns 0 if they did not in some run, or if the runs would take too many records. records is
+// the number of one run.
 func (x *Job) sameAnyway(ctx context.Context, records int) int {
 	if 3*records > mostMore {
 		return 0
@@ -94,12 +95,12 @@ func (x *Job) sameAnyway(ctx context.Context, records int) int {
 	if !ok || own.Negative {
 		return 0
 	}
-	tried, span := 0, max(own.Most+1, 2)
+	tried, span := 0, max(own.MaxRead+1, 2)
 	for shift := int64(1); shift < span; shift = min(2*shift, max(span-1, shift+1)) {
 		if (tried+3)*records > mostMore {
 			return 0
 		}
-		other, ok := issued(&answers.Answers{Shift: shift, Span: span, Fail: true}, 4*own.MostOps+64)
+		other, ok := issued(&answers.Answers{Shift: shift, Span: span, Fail: true}, 4*own.MaxOps+64)
 		if !ok || !slices.Equal(own.Kernels, other.Kernels) {
 			return 0
 		}

@@ -84,7 +84,7 @@ type Result struct {
 // waited.
 type Traffic = tl.Traffic
 
-// MaxFailures is how many failing ranks a Result describes.
+// MaxFailures is the largest number of failing ranks that a Result describes.
 const MaxFailures = 5
 
 // OK reports whether the run ended, and nothing that was checked was wrong.

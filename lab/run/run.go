@@ -230,6 +230,9 @@ func (x *Job) notes(r *Result, first, explained *Execution) {
 		note("the trace shows one rank of each class, or %d ranks if there are no classes: --trace-ranks all shows all %d",
 			trace.Some, r.WorldSize)
 	}
+	if traced := x.TraceScope.Ranks; len(traced) > 0 && traced[len(traced)-1] >= r.WorldSize { // a configured world
+		note("the trace has no rank %d: the ranks are 0 to %d", traced[len(traced)-1], r.WorldSize-1)
+	}
 	if len(first.Judged) > 0 {
 		x.traffic(first, note)
 	}

@@ -86,7 +86,7 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 	return json.Marshal(named)
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	Phase       string    // "simulate", "explain", "compare", ...
 	Done, Total int64     // steps of that phase; Total is 0 if unknown

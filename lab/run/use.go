@@ -48,13 +48,13 @@ type PEUse struct {
 	IPCQ unit.Time `json:"ipcq_ps"`
 }
 
-// RingUse is how many slots of a ring were in use.
+// RingUse is the use of the slots of a ring.
 type RingUse struct {
 	From     string  `json:"from"`
 	To       string  `json:"to"`
 	Dir      string  `json:"dir"`
 	Messages int64   `json:"messages"`
-	Most     int     `json:"most_slots"`
+	MaxSlots int     `json:"most_slots"`
 	Mean     float64 `json:"mean_slots"`
 }
 
@@ -94,7 +94,7 @@ func (x *Job) use(u *trace.Usage, c exec.Counter, launches []*device.Launched) *
 	for _, q := range u.Rings() {
 		r.Rings = append(r.Rings, RingUse{
 			From: m.PEName(int(q.PE)), To: m.PEName(int(q.Peer)), Dir: tl.Dir(q.Dir).String(), Messages: q.Messages,
-			Most: q.Most, Mean: q.Mean,
+			MaxSlots: q.MaxSlots, Mean: q.Mean,
 		})
 	}
 	return r

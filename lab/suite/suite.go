@@ -227,20 +227,20 @@ func testRow(ctx context.Context, x *run.Job, s *Spec, name string, world int) (
 			row.First = cmp.Or(row.First, fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
 		}
 	}()
-	choice, err := device.ResolveAlgorithm(x.Entries, name)
+	resolved, err := device.ResolveAlgorithm(x.Entries, name)
 	if err != nil {
 		row.Skipped = err.Error()
 		return row
 	}
-	alg := choice.Algorithm
+	alg := resolved.Algorithm
 	races := alg.Window != nil // messages of rings are ordered
 	what, err := collective.Lookup(alg.Collective)
 	if err != nil {
 		row.Cases, row.Failed, row.First = 1, 1, err.Error()
 		return row
 	}
-	if x, err = sized(x, choice, world); err == nil {
-		err = possible(x, s, choice, what, world)
+	if x, err = sized(x, resolved, world); err == nil {
+		err = possible(x, s, resolved, what, world)
 	}
 	if err != nil {
 		row.Skipped = err.Error()
@@ -314,7 +314,7 @@ func (r *Row) leavesOut(plan *device.Plan, c testCase) bool {
 
 // sized returns the job with a machine that has enough PEs for a world. The default machine gets
 // more SIPs. A machine of the spec is not changed.
-func sized(x *run.Job, c *device.Choice, world int) (*run.Job, error) {
+func sized(x *run.Job, c *device.ResolvedAlgorithm, world int) (*run.Job, error) {
 	have, each := x.Machine.NumPEs(), x.Machine.NumPEs()/x.Machine.SIPs()
 	if c.Config.RankLevel == "sip" {
 		have, each = x.Machine.SIPs(), 1
@@ -329,7 +329,7 @@ func sized(x *run.Job, c *device.Choice, world int) (*run.Job, error) {
 }
 
 // possible reports whether an algorithm and its topology support a world of that size.
-func possible(x *run.Job, s *Spec, c *device.Choice, what *collective.Collective, world int) error {
+func possible(x *run.Job, s *Spec, c *device.ResolvedAlgorithm, what *collective.Collective, world int) error {
 	cfg, alg := &c.Config, c.Algorithm
 	have, ranks := x.Machine.NumPEs(), "PEs"
 	if cfg.RankLevel == "sip" {

@@ -70,8 +70,8 @@ func Named(algorithm string, settings []Setting) string {
 // Shape returns the width of the grid that is nearest to a square, for an algorithm on a grid. It
 // returns nothing if the ranks make a square, or if a width is configured.
 func Shape(x *run.Job, name string) []Setting {
-	choice, err := device.ResolveAlgorithm(x.Entries, name)
-	if err != nil || !choice.Topology.Planar || choice.Config.W > 0 || choice.Config.H > 0 {
+	resolved, err := device.ResolveAlgorithm(x.Entries, name)
+	if err != nil || !resolved.Topology.Planar || resolved.Config.W > 0 || resolved.Config.H > 0 {
 		return nil
 	}
 	world := x.World()

@@ -44,7 +44,7 @@ type Row struct {
 	Auto *Auto `json:"auto,omitempty"` // nil: not asked for
 }
 
-// Auto is the choice of the algorithm auto at a size, without a tuning table.
+// Auto is the algorithm that auto runs at a size, without a tuning table.
 type Auto struct {
 	Algorithm string    `json:"algorithm"`
 	Protocol  string    `json:"protocol,omitempty"` // "": as configured
@@ -54,7 +54,7 @@ type Auto struct {
 	Regret    float64   `json:"regret"` // what it loses against the best of the row, relative to that
 }
 
-// Range is where one choice is the best: from the crossover with the one before.
+// Range is a range of sizes in which one candidate is the best. It begins at a crossover.
 type Range struct {
 	From      unit.Bytes `json:"from"`
 	To        unit.Bytes `json:"to"` // the last size; 0: there is no end
@@ -81,7 +81,7 @@ func takesAll(name string) bool {
 	return err == nil && !a.Limited()
 }
 
-// candidate is one possible choice.
+// candidate is an algorithm with settings.
 type candidate struct{ algorithm, settings string }
 
 // groupsOf sorts points, which are in the order of the store, into groups, and finds the best.
@@ -164,7 +164,7 @@ func (g *Group) crossover(lo, hi int) unit.Bytes {
 	return min(meet, to)
 }
 
-// regret returns the loss of a row if its choice were that of its neighbours.
+// regret returns the loss of a row if it used the candidate of its neighbours.
 func (g *Group) regret(row int) *float64 {
 	if row == 0 || row == len(g.Rows)-1 {
 		return nil

@@ -41,7 +41,7 @@ func PointsOf(st *store.Store, run int64) (*RunPoints, error) {
 	return &RunPoints{r, points}, nil
 }
 
-// MadeBy is that of what a command prints of a sweep.
+// MadeBy returns the origin of a command's output about a sweep.
 func (r *RunPoints) MadeBy(command string) run.MadeBy {
 	p := run.NewMadeBy(command)
 	for i := range r.Points {

@@ -132,7 +132,7 @@ type Class struct {
 	Ranks []int `json:"ranks"` // all of them
 }
 
-// Spans are single stretches of time, a column for each property, in the order of time.
+// Spans are single intervals of time, a column for each property, in the order of time.
 type Spans struct {
 	Start    []int64 `json:"start"` // less that of the span before
 	Length   []int64 `json:"length"`
@@ -147,8 +147,8 @@ type Spans struct {
 // Links holds what links carried.
 type Links struct {
 	Width     unit.Time   `json:"width_ps"`   // of Link.Busy
-	Busiest   float64     `json:"busiest"`    // part of a stretch that 255 in Link.Busy stands for; 0: all of it
-	Stretch   unit.Time   `json:"stretch_ps"` // of Link.Waiting
+	Busiest   float64     `json:"busiest"`    // part of an interval that 255 in Link.Busy stands for; 0: all of it
+	Interval  unit.Time   `json:"stretch_ps"` // of Link.Waiting
 	Links     []*Link     `json:"links"`      // the fullest queues first
 	All       int         `json:"all"`        // links that carried something
 	Levels    []LevelUse  `json:"levels"`
@@ -163,12 +163,12 @@ type Link struct {
 	Class    string    `json:"class"`
 	Messages int64     `json:"messages"`
 	Bytes    int64     `json:"bytes"`
-	Busy     []byte    `json:"busy"` // by stretch of time: part of it, where 255 is Links.Busiest
+	Busy     []byte    `json:"busy"` // by interval of time: part of it, where 255 is Links.Busiest
 	Used     float64   `json:"used"` // part of the whole time
 	Queued   unit.Time `json:"queued_ps"`
 	Stalled  unit.Time `json:"stalled_ps"`
 	Longest  int       `json:"longest_queue"`
-	Waiting  []int64   `json:"waiting,omitempty"` // by stretch: time that messages waited, in ps
+	Waiting  []int64   `json:"waiting,omitempty"` // by interval: time that messages waited, in ps
 }
 
 // LevelUse holds what the links of a level carried.

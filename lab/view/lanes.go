@@ -11,7 +11,7 @@ import (
 	"kernbench/unit"
 )
 
-// laner makes the time line of a run in two walks over its stretches. The first one measures, and
+// laner makes the time line of a run in two walks over its intervals. The first one measures, and
 // the second one keeps the single spans that fit.
 type laner struct {
 	d      *explain.Detail
@@ -117,13 +117,13 @@ func (l *laner) newLane(class int) *laneBins {
 	}
 }
 
-// isOwn reports whether the time of a stretch is the rank's own work: of its own operation, or of
+// isOwn reports whether the time of an interval is the rank's own work: of its own operation, or of
 // another one of the same rank.
-func (l *laner) isOwn(s *explain.Stretch) bool { return l.seats[s.Own] == l.seats[s.Site] }
+func (l *laner) isOwn(s *explain.Interval) bool { return l.seats[s.Own] == l.seats[s.Site] }
 
-// measure walks over all stretches, and adds them up.
+// measure walks over all intervals, and adds them up.
 func (l *laner) measure() {
-	l.d.Each(nil, func(s *explain.Stretch) {
+	l.d.Each(nil, func(s *explain.Interval) {
 		own := l.isOwn(s)
 		if own {
 			l.work[s.Own] += s.End - s.Start
@@ -156,7 +156,7 @@ func (l *laner) measure() {
 // bin returns the bin of a time.
 func (l *laner) bin(t unit.Time) int { return min(l.bins-1, max(0, int((t-l.start)/l.width))) }
 
-// each calls a function with each bin that a stretch has a part of.
+// each calls a function with each bin that an interval has a part of.
 func (l *laner) each(start, end unit.Time, f func(bin int, d unit.Time)) {
 	for start < end {
 		bin := l.bin(start)
@@ -307,7 +307,7 @@ func (l *laner) spans(t *Timeline) {
 	left := maxSpans + maxSpans/2 // those that begin before the window are not in its count
 	l.d.Each(func(own cause.Site, since, end unit.Time) bool {
 		return builders[l.seats[own]] != nil && end > from && since < until && left > 0
-	}, func(s *explain.Stretch) {
+	}, func(s *explain.Interval) {
 		if s.End > from && s.Start < until && builders[l.seats[s.Own]].add(s) {
 			left--
 		}
@@ -324,7 +324,7 @@ func (l *laner) spans(t *Timeline) {
 func (l *laner) path(t *Timeline) {
 	lane := l.newLane(0)
 	b := &spanBuilder{names: l.names}
-	l.d.Path(func(s explain.Stretch) {
+	l.d.Path(func(s explain.Interval) {
 		b.add(&s)
 		if lane.reasons[s.Why] == nil {
 			lane.reasons[s.Why] = make([]float32, l.bins)

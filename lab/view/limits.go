@@ -7,7 +7,7 @@ const (
 	maxPath      = 20_000 // spans of the critical path
 	maxLanes     = 512
 	maxLinks     = 256
-	maxStretches = 250 // of time, of a link's queue
+	maxIntervals = 250 // of time, of a link's queue
 	maxWaits     = 10_000
 	maxRows      = 200 // of a table of resources
 	maxSource    = 256 << 10

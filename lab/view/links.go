@@ -13,11 +13,11 @@ import (
 
 // waitKeeper adds up the waits of messages at links, and keeps the longest.
 type waitKeeper struct {
-	all     int
-	longest shortest
-	links   map[machine.LinkID]*linkQueue
-	start   unit.Time
-	stretch unit.Time
+	all      int
+	longest  shortest
+	links    map[machine.LinkID]*linkQueue
+	start    unit.Time
+	interval unit.Time
 }
 
 // linkQueue is the waits at one link.
@@ -40,24 +40,24 @@ func (h *shortest) Pop() any {
 	return last
 }
 
-// begin sets the time that is divided into stretches.
+// begin sets the time that is divided into intervals.
 func (k *waitKeeper) begin(start, length unit.Time) {
 	k.links, k.start = map[machine.LinkID]*linkQueue{}, start
-	k.stretch = max(1, (length+maxStretches-1)/maxStretches)
+	k.interval = max(1, (length+maxIntervals-1)/maxIntervals)
 }
 
 func (k *waitKeeper) add(q *explain.Queued) {
 	k.all++
 	l := k.links[q.Link]
 	if l == nil {
-		l = &linkQueue{waiting: make([]int64, maxStretches)}
+		l = &linkQueue{waiting: make([]int64, maxIntervals)}
 		k.links[q.Link] = l
 	}
 	for at := q.Since; at < q.Until; {
-		i := min(maxStretches-1, max(0, int((at-k.start)/k.stretch)))
+		i := min(maxIntervals-1, max(0, int((at-k.start)/k.interval)))
 		next := q.Until
-		if i < maxStretches-1 {
-			next = min(next, k.start+unit.Time(i+1)*k.stretch)
+		if i < maxIntervals-1 {
+			next = min(next, k.start+unit.Time(i+1)*k.interval)
 		}
 		l.waiting[i] += int64(next - at)
 		at = next
@@ -77,7 +77,7 @@ func (l *laner) links(use *run.Use) *Links {
 	if use == nil {
 		return nil
 	}
-	out := &Links{Stretch: l.waits.stretch, All: len(use.Links), Links: []*Link{}, WaitCount: l.waits.all, Waits: &LinkWaits{}}
+	out := &Links{Interval: l.waits.interval, All: len(use.Links), Links: []*Link{}, WaitCount: l.waits.all, Waits: &LinkWaits{}}
 	for _, u := range use.Levels {
 		out.Levels = append(out.Levels, LevelUse{u.Level, u.Links, u.Bytes, u.Utilisation, u.Queued + u.Stalled, u.Messages})
 	}
@@ -131,7 +131,7 @@ func (l *laner) links(use *run.Use) *Links {
 	return out
 }
 
-// busyParts returns the part of each stretch that a link was busy, in stretches of the given width.
+// busyParts returns the part of each interval in which a link was busy. width is that of intervals.
 func busyParts(u *run.LinkUse, start, length, width unit.Time) []float64 {
 	if width == 0 {
 		return nil
@@ -149,7 +149,7 @@ func busyParts(u *run.LinkUse, start, length, width unit.Time) []float64 {
 	return busy
 }
 
-// busyBytes returns parts of stretches as bytes, where 255 is the busiest. A value above 0 does not
+// busyBytes returns parts of intervals as bytes, where 255 is the busiest. A value above 0 does not
 // become 0.
 func busyBytes(parts []float64, busiest float64) []byte {
 	out := make([]byte, len(parts))
@@ -161,7 +161,7 @@ func busyBytes(parts []float64, busiest float64) []byte {
 	return out
 }
 
-// busiest returns the part of a stretch that 255 means in Link.Busy.
+// busiest returns the part of an interval that 255 means in Link.Busy.
 func (k *Links) busiest() float64 {
 	if k.Busiest == 0 {
 		return 1

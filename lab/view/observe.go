@@ -95,7 +95,7 @@ type events struct {
 // place is a rank and its PE: ranks of several groups may have the same number.
 type place struct{ rank, pe int32 }
 
-// change is how a number of slots changes.
+// change is a change of a number of slots.
 type change struct {
 	at   unit.Time
 	ring uint32

@@ -94,9 +94,9 @@ func leading(t unit.Time) unit.Time {
 }
 
 // TimelinePicture draws what each rank did over time. Own work has the whole height of a lane.
-// Waits have half, in the colour of the reason that took most of each stretch. The critical path is
-// a black line. Of more than 64 ranks there is one lane for each class of equal ranks, and of many
-// classes the first.
+// Waits have half, in the colour of the reason that took most of each interval. The critical path
+// is a black line. Of more than 64 ranks there is one lane for each class of equal ranks. Of many
+// classes there are only the first.
 func (r *Run) TimelinePicture(about []scene.Fact) (*scene.Picture, error) {
 	t := r.Timeline
 	if t == nil || len(t.Lanes) == 0 {
@@ -189,7 +189,7 @@ func (t *Timeline) pictured() (lanes []picturedLane, left int) {
 	return lanes, len(t.Classes) - len(lanes)
 }
 
-// cell is a stretch of columns of a lane with one reason.
+// cell is an interval of columns of a lane with one reason.
 type cell struct {
 	from, to int
 	reason   int
@@ -298,9 +298,9 @@ func niceShare(part float64) float64 {
 	return 1
 }
 
-// HeatPicture draws how much of each stretch of time links were busy. Each link has a row: the
+// HeatPicture draws how much of each interval of time links were busy. Each link has a row: the
 // fullest queues first, then the busiest links. Next to a row is how long messages queued there in
-// all. The darkest colour is for the busiest stretch.
+// all. The darkest colour is for the busiest interval.
 func (r *Run) HeatPicture(about []scene.Fact) (*scene.Picture, error) {
 	l := r.Links
 	if l == nil || len(l.Links) == 0 || r.Timeline == nil {

@@ -153,7 +153,7 @@ b->a: busy 0.39 % of the time, 100 ns to 200 ns (25 %, 7 high)`
 	if got := tips(p, axis(p)); got != want {
 		t.Errorf("it shows\n%s, want\n%s", got, want)
 	}
-	// Of links with little to do the busiest stretch is dark, too.
+	// Of links with little to do the busiest interval is dark, too.
 	r.Links.Busiest = 0.015
 	if p, err = r.HeatPicture(nil); err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ b->a: busy 0.39 % of the time, 100 ns to 200 ns (25 %, 7 high)`
 		}
 	}
 	if !dark {
-		t.Error("the busiest stretch is light")
+		t.Error("the busiest interval is light")
 	}
 	if _, err := (&view.Run{Name: "x"}).HeatPicture(nil); err == nil || !strings.Contains(err.Error(), "used no links") {
 		t.Errorf("%v", err)

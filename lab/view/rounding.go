@@ -67,7 +67,7 @@ func Rounding(n *perf.Rounding) *Document {
 	ends := run.Verdict{Question: "ends", State: run.Checked, Detail: fmt.Sprintf("all of %d rows came to their end", len(n.Rows))}
 	if failed > 0 || len(n.Rows) < n.Planned {
 		ends.State, ends.Detail = run.Failed,
-			fmt.Sprintf("%d rows did not come to their end; %d of %d rows are there", failed, len(n.Rows), n.Planned)
+			fmt.Sprintf("%d rows did not end; %d of %d rows exist", failed, len(n.Rows), n.Planned)
 	}
 	d.Verdicts = []run.Verdict{v, ends}
 	d.Tables = []*Table{rows}

@@ -67,7 +67,7 @@ func (n *names) columns() (o Operations, calls, lines, resources []string) {
 	return o, calls, lines, n.res
 }
 
-// span is a stretch with the numbers of a document.
+// span is an interval with the numbers of a document.
 type span struct {
 	start, end                unit.Time
 	own, of, resource, behind int32
@@ -81,9 +81,9 @@ type spanBuilder struct {
 	all   []span
 }
 
-// add adds a stretch, and reports whether it is a span of its own. A stretch that continues the
+// add adds an interval, and reports whether it is a span of its own. An interval that continues the
 // previous span is added to that span.
-func (b *spanBuilder) add(s *explain.Stretch) bool {
+func (b *spanBuilder) add(s *explain.Interval) bool {
 	v := span{s.Start, s.End, b.names.site(s.Own), b.names.site(s.Site), b.names.resource(s.At), b.names.site(s.Behind), s.Why}
 	if n := len(b.all); n > 0 {
 		last := &b.all[n-1]

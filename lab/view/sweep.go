@@ -33,7 +33,7 @@ func Sweep(s *perf.Sweep) *Document {
 	ends := run.Verdict{Question: "ends", State: run.Checked, Detail: fmt.Sprintf("all of %d rows came to their end", len(s.Rows))}
 	if failed > 0 || len(s.Rows) < s.Planned {
 		ends.State, ends.Detail = run.Failed,
-			fmt.Sprintf("%d measurements did not come to their end; %d of %d rows are there", failed, len(s.Rows), s.Planned)
+			fmt.Sprintf("%d measurements did not end; %d of %d rows exist", failed, len(s.Rows), s.Planned)
 	}
 	d.Verdicts = []run.Verdict{v, ends}
 	d.fact("machine", s.Machine)

@@ -114,7 +114,7 @@ func (d *Drawing) drawPlan(to *scene.Picture, stage int, p *plan, color scene.Co
 	}
 }
 
-// middle is that of a box.
+// middle returns the middle of a box.
 func middle(b scene.Box) scene.Point {
 	return scene.Point{X: (b.MinX + b.MaxX) / 2, Y: (b.MinY + b.MaxY) / 2}
 }

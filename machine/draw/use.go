@@ -82,7 +82,7 @@ var useSteps = []struct {
 	{1, 0x4d1a02, "to 100 %"},
 }
 
-// idleColor is that of links that carried nothing.
+// idleColor is the color of links that carried nothing.
 const idleColor scene.Color = 0xc4c4c4
 
 // line returns the style of the line of a joint, and its text under the mouse.

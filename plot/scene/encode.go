@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Format is how a picture is written.
+// Format is the file format of a picture.
 type Format string
 
 // The formats of pictures.

@@ -56,7 +56,7 @@ type Item interface {
 	paint(canvas)
 }
 
-// Stroke is how a line is drawn. Its zero value draws none.
+// Stroke is the style of a line. Its zero value draws none.
 type Stroke struct {
 	Color Color
 	Width float64

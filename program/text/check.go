@@ -48,7 +48,7 @@ func (f *File) checkBlock(b *Block) error {
 		if err := k.stmt(s); err != nil {
 			return f.errorf(int(s.Line), "%v", err)
 		}
-		k.after(s)
+		k.apply(s)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func dirs(w *tl.Wiring, out bool) string {
 
 // types completes the type and shape of a statement that does not say them.
 func (k *checker) types(s *Stmt) error {
-	usual, ok := k.usual(s)
+	usual, ok := k.implied(s)
 	switch s.Op {
 	case Recv, RecvAsync, Full:
 		return nil
@@ -384,7 +384,7 @@ func (k *checker) sided(s *Stmt, n int, want func(int, int, dtype.Type) error) e
 	}
 	for _, p := range []*Place{&s.Mem, &s.From} {
 		if p.Buffer != NoBuffer && (p.elems() != n || p.Rows > 0) {
-			return fmt.Errorf("found %d elements of memory, want %d in one stretch", p.elems(), n)
+			return fmt.Errorf("found %d elements of memory, want %d in one range", p.elems(), n)
 		}
 	}
 	switch {

@@ -96,7 +96,7 @@ func (f *File) common(b *Block) string {
 		s.nums(func(n *Num) { *n = Num{Col: 1} })
 		s.settled()
 		key = append(append(key, sc.stmt(&s)...), '\n')
-		sc.after(&s)
+		sc.apply(&s)
 	}
 	return string(append(key, blank.title()...))
 }

@@ -140,7 +140,7 @@ type Place struct {
 	Peer   Num
 	From   Num   // first element
 	N      int32 // elements; of one row
-	Rows   int32 // 0: one stretch; else so many, Pitch elements apart
+	Rows   int32 // 0: one contiguous range; else the number of ranges, Pitch elements apart
 	Pitch  int32
 }
 

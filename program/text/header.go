@@ -297,10 +297,10 @@ func (p *parser) meaning(what *collective.Collective) error {
 	}
 	for _, r := range []int{0, f.Root, f.World - 1} {
 		if in := what.In(call, r); in > f.Elems {
-			return f.errorf(p.seen["elements"], "found %d elements, want %d: rank %d brings so many", f.Elems, in, r)
+			return f.errorf(p.seen["elements"], "found %d elements, want %d, the input of rank %d", f.Elems, in, r)
 		}
 		if out := what.Out(call, r); out > room {
-			return f.errorf(p.seen["results"], "found room for results of %d elements, want %d: rank %d ends with so many", room, out, r)
+			return f.errorf(p.seen["results"], "found space for results of %d elements, want %d, the result of rank %d", room, out, r)
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func (k *checker) multimem(s *Stmt) error {
 		case p.Buffer < Window:
 			return fmt.Errorf("found memory outside windows, want a part of a window: that is what a switch reaches")
 		case p.Rows > 0 || int(p.N) != n || s.Shape != tl.Dims(n):
-			return fmt.Errorf("found %s for %d elements of memory, want as many in one stretch, with one extent", typedText(s.Type, s.Shape),
+			return fmt.Errorf("found %s for %d elements of memory, want as many in one range, with one extent", typedText(s.Type, s.Shape),
 				p.elems())
 		}
 	}

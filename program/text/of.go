@@ -129,7 +129,7 @@ func (m *maker) fill(s *Stmt, in *tl.Instr) (err error) {
 	switch in.Op {
 	case tl.OpLoad, tl.OpStore:
 		if in.Pieces > 1 {
-			return fmt.Errorf("it spans %d stretches of memory: a place of a program file is one", in.Pieces)
+			return fmt.Errorf("found memory of %d ranges, want one contiguous range", in.Pieces)
 		}
 		s.Op = Load
 		if in.Op == tl.OpStore {

@@ -118,7 +118,7 @@ func (b *Block) title() string {
 	return s
 }
 
-// ranges returns a list of numbers with stretches lo:hi.
+// ranges returns a list of numbers with ranges lo:hi.
 func ranges(all []int32) string {
 	var s []string
 	for lo := 0; lo < len(all); {
@@ -156,7 +156,7 @@ func (f *File) lines(b *Block) func(yield func(string) bool) {
 		for i := range b.Stmts {
 			s := &b.Stmts[i]
 			text := p.stmt(s)
-			p.after(s)
+			p.apply(s)
 			if !yield(text) {
 				return
 			}
@@ -188,7 +188,7 @@ func (p printer) stmt(s *Stmt) string {
 		b.WriteByte(' ')
 		b.WriteString(a)
 	}
-	switch t, ok := p.usual(s); {
+	switch t, ok := p.implied(s); {
 	case s.Op == Recv || s.Op == RecvAsync || s.Op == Full || s.Op == Convert && ok && t.shape == s.Shape:
 	case !ok || t != typed{s.Type, s.Shape}:
 		b.WriteString(" as ")
@@ -326,11 +326,11 @@ func (p printer) operand(o Operand) string {
 	case p.whole(o):
 		return fmt.Sprintf("t%d", o.Tensor)
 	}
-	return fmt.Sprintf("t%d[%s]", o.Tensor, stretch(o.From, o.N))
+	return fmt.Sprintf("t%d[%s]", o.Tensor, rangeText(o.From, o.N))
 }
 
-// stretch is n elements from one on.
-func stretch(from Num, n int32) string {
+// rangeText returns a range of n elements as text.
+func rangeText(from Num, n int32) string {
 	if from.Col > 0 {
 		return fmt.Sprintf("%v:+%d", from, n)
 	}
@@ -356,7 +356,7 @@ func (p printer) place(x *Place) string {
 	default:
 		fmt.Fprintf(&b, "w%d.%s", x.Buffer-Window, p.f.part(x).FullName())
 	}
-	fmt.Fprintf(&b, "[%s", stretch(x.From, x.N))
+	fmt.Fprintf(&b, "[%s", rangeText(x.From, x.N))
 	if x.Rows > 0 {
 		fmt.Fprintf(&b, "; %d by %d", x.Rows, x.Pitch)
 	}
@@ -371,7 +371,7 @@ func (p printer) words(w *Words) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "w%d.%s[", w.Window, p.f.Windows[w.Window].Parts[w.Part].FullName())
 	if len(w.Extent) == 1 && w.Stride[0] == 1 {
-		b.WriteString(stretch(w.First, w.Extent[0]))
+		b.WriteString(rangeText(w.First, w.Extent[0]))
 	} else {
 		fmt.Fprintf(&b, "%v", w.First)
 		for i, n := range w.Extent {

@@ -46,7 +46,7 @@ func (f *File) errorf(line int, format string, args ...any) error {
 	return &Error{f.Name, line, msg}
 }
 
-// mostSaid is how many bytes of the beginning and of the end of a very long error are kept.
+// mostSaid is the number of bytes that are kept of the beginning and of the end of a long error.
 const mostSaid = 400
 
 // Read reads a file, as text or as JSON. Errors and faults use name as its name. A mistake in the
@@ -57,7 +57,7 @@ func Read(name string, r io.Reader) (*File, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) > MostBytes {
-		return nil, &Error{File: name, Msg: fmt.Sprintf("found more than %d bytes, want a program of at most so many", MostBytes)}
+		return nil, &Error{File: name, Msg: fmt.Sprintf("found more than %d bytes, the limit of a program", MostBytes)}
 	}
 	return Parse(name, data)
 }
@@ -285,13 +285,13 @@ func (p *parser) rank() error {
 func (p *parser) ranks(upTo string, world int64) (all []int32, err error) {
 	for len(p.free) > 0 && p.free[0] != upTo {
 		t, _ := p.next("a rank")
-		lo, hi, stretch := strings.Cut(t, ":")
+		lo, hi, isRange := strings.Cut(t, ":")
 		first, err := p.parseNumber(lo, "rank", 0, world-1)
 		if err != nil {
 			return nil, err
 		}
 		end := first + 1
-		if stretch {
+		if isRange {
 			if end, err = p.parseNumber(hi, "end of ranks", first+1, world); err != nil {
 				return nil, err
 			}

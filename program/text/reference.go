@@ -48,11 +48,11 @@ func (p *parser) operand(s *Stmt, i int) error {
 	if within, sliced = strings.CutSuffix(within, "]"); !sliced {
 		return p.errorf("found %q, want a tensor, such as t3 or t3[0:8]", t)
 	}
-	return p.stretch(within, &o.From, &o.N)
+	return p.parseRange(within, &o.From, &o.N)
 }
 
-// stretch reads LO:HI or LO:+N.
-func (p *parser) stretch(t string, from *Num, n *int32) error {
+// parseRange reads LO:HI or LO:+N.
+func (p *parser) parseRange(t string, from *Num, n *int32) error {
 	lo, hi, ok := strings.Cut(t, ":")
 	if !ok {
 		return p.errorf("found [%s], want elements FROM:TO or FROM:+NUMBER", t)
@@ -138,7 +138,7 @@ func (p *parser) place(x *Place) error {
 		}
 	}
 	within, rows, ok := strings.Cut(within, ";")
-	if err := p.stretch(within, &x.From, &x.N); err != nil || !ok {
+	if err := p.parseRange(within, &x.From, &x.N); err != nil || !ok {
 		return err
 	}
 	if x.Rows, x.Pitch, err = p.by(rows, 2, mostElems, int64(x.N)+1); err == nil && (x.N < 1 || int64(x.Rows) > mostElems/int64(x.N)) {
@@ -206,7 +206,7 @@ func (p *parser) words(w *Words) error {
 	}
 	if strings.Contains(within, ":") {
 		n := int32(0)
-		if err := p.stretch(within, &w.First, &n); err != nil {
+		if err := p.parseRange(within, &w.First, &n); err != nil {
 			return err
 		}
 		if n < 1 {

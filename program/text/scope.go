@@ -5,11 +5,11 @@ import (
 	"kernbench/tl"
 )
 
-// scope holds what is known at a statement of the statements before it.
+// scope holds the effects of all statements before one.
 type scope struct {
 	f       *File
 	tensors map[int32]typed
-	posts   map[tl.Dir][]typed // receives that are announced and not waited for
+	posts   map[tl.Dir][]typed // announced receives without a wait so far
 }
 
 func (f *File) newScope() *scope {
@@ -21,8 +21,7 @@ func (sc *scope) whole(o Operand) bool {
 	return o.From == Num{} && int(o.N) == sc.tensors[o.Tensor].shape.Elems()
 }
 
-// view returns the type and shape of an operand, if nothing else is said; ok is false for one that
-// is empty.
+// view returns the type and shape that an operand has by default; ok is false if it is empty.
 func (sc *scope) view(o Operand) (t typed, ok bool) {
 	if o.Tensor < 0 {
 		return typed{}, false
@@ -33,9 +32,9 @@ func (sc *scope) view(o Operand) (t typed, ok bool) {
 	return t, true
 }
 
-// usual returns the type and shape of what a statement makes or moves, if it does not say them; ok
-// is false where it must.
-func (sc *scope) usual(s *Stmt) (t typed, ok bool) {
+// implied returns the type and shape of a statement's result or data that need not be written; ok
+// is false if they must be.
+func (sc *scope) implied(s *Stmt) (t typed, ok bool) {
 	switch s.Op {
 	case Load, Store, SendRef, RecvTo, Get, LoadReduce, StoreMulticast, ReduceMulticast:
 		return typed{sc.f.elemType(&s.Mem), s.Mem.shape()}, true
@@ -64,8 +63,8 @@ func (sc *scope) usual(s *Stmt) (t typed, ok bool) {
 	return typed{}, false
 }
 
-// after notes what a statement changes.
-func (sc *scope) after(s *Stmt) {
+// apply adds the effects of a statement.
+func (sc *scope) apply(s *Stmt) {
 	t := typed{s.Type, s.Shape}
 	switch s.Op {
 	case RecvAsync:

@@ -34,7 +34,7 @@ func ringsOf(w []tl.Wiring) (world int, all []ring) {
 	return len(w), all
 }
 
-// mostRings is how many rings of a rank lead in one direction, out or in.
+// mostRings is the largest number of rings of a rank in one direction, out or in.
 const mostRings = 255
 
 // wire builds both ends of rings, as topology.Wire does: In is in the order of directions. It

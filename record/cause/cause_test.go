@@ -86,7 +86,7 @@ func TestServe(t *testing.T) {
 			one, two := l.AddSite(cause.Operation{Rank: 1}), l.AddSite(cause.Operation{Rank: 2})
 			first := l.Add(c.from, l.Begin(3, l.Start(0, one)), cause.Serialisation, link)
 			own := cause.Owner{Site: two, Step: 4}
-			before[i] = l.Most()
+			before[i] = l.Capacity()
 			var start, served cause.Point
 			if l == serve {
 				start, served = l.Serve(c.since, first, c.end, own, 7, c.space)
@@ -120,7 +120,7 @@ func TestServe(t *testing.T) {
 		if serve.Points() != apart.Points() {
 			t.Errorf("%+v: %d points, want %d", c, serve.Points(), apart.Points())
 		}
-		if got, after := serve.Most()-before[0], apart.Most()-before[1]; c.end > c.from && got != after-2+c.points {
+		if got, after := serve.Capacity()-before[0], apart.Capacity()-before[1]; c.end > c.from && got != after-2+c.points {
 			t.Errorf("%+v: space for %d points, and %d apart", c, got, after)
 		}
 	}

@@ -109,14 +109,14 @@ const blockBits = 14
 type Log struct {
 	blocks [][]point
 	used   uint32 // number of points, which are numbered from 1
-	forgetting
+	pruning
 	pathTable
 	sites []Operation
 	rings []RingEnds
 	runs  []Run
 }
 
-// New makes an empty Log. It keeps all points until Forget drops those that no chain needs.
+// New makes an empty Log. It keeps all points until Prune drops those that no chain needs.
 func New() *Log {
 	return &Log{used: 1, sites: make([]Operation, 1), pathTable: pathTable{paths: make([]path, 1)}}
 }

@@ -128,7 +128,7 @@ func (u *Lockstep) Binary(op dtype.BinaryOp, t dtype.Type, n int32, a, b Vector)
 	c := u.column(int(n) * t.Size())
 	for r, k := 0, 1; r < len(u.by); r += k {
 		if a.size == c.size && b.size == c.size { // as many as follow each other in all three
-			k = min(a.stretch(r), b.stretch(r))
+			k = min(a.run(r), b.run(r))
 		}
 		more := n * int32(k)
 		dtype.Binary(op, t, c.bytes[r*c.size:(r+k)*c.size], a.elems(r, t, more), b.elems(r, t, more))

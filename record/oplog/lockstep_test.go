@@ -27,7 +27,7 @@ type vectorTest struct {
 
 const vectorElems = 8
 
-// draw returns one of the tensors, and a stretch of it.
+// draw returns one of the tensors, and a range of it.
 func (s *vectorTest) draw(t *rapid.T) (i int, off, n int) {
 	i = rapid.IntRange(0, len(s.vectors)-1).Draw(t, "tensor")
 	off = rapid.IntRange(0, s.elems[i]-1).Draw(t, "from")

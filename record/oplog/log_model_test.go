@@ -42,7 +42,7 @@ func (m *logged) made(v tl.Value, cells []cell) {
 	m.values[v], m.holds[v] = cells, 1
 }
 
-// value draws one that is alive, and a stretch of it.
+// value draws one that is alive, and a range of it.
 func (m *logged) value(t *rapid.T, what string) (v tl.Value, off, n int) {
 	v = rapid.SampledFrom(slices.Sorted(maps.Keys(m.values))).Draw(t, what)
 	off = rapid.IntRange(0, len(m.values[v])-1).Draw(t, what+" from")

@@ -59,8 +59,8 @@ func (m *modelled) ref(rank, lo, n int) tl.Ref {
 	return tl.Ref{Addr: at(rank) + mem.Addr(lo*4), Shape: tl.Dims(n), DType: dtype.I32}
 }
 
-// stretch draws where something happens: a rank and n of its elements.
-func (m *modelled) stretch(what string, n int) (rank, lo int) {
+// run draws a rank and n of its elements.
+func (m *modelled) run(what string, n int) (rank, lo int) {
 	rank = rapid.IntRange(0, len(m.cells)-1).Draw(m.t, what+" rank")
 	return rank, rapid.IntRange(0, modelElems-n).Draw(m.t, what+" from")
 }
@@ -183,9 +183,9 @@ var ops = []tl.ReduceOp{0, tl.Sum, tl.Max, tl.Sum}
 // act is something that a program does with memory: it copies, computes or updates.
 func (m *modelled) act(p *turning) {
 	n := rapid.IntRange(1, 3).Draw(m.t, "elements")
-	aRank, aLo := m.stretch("a", n)
-	bRank, bLo := m.stretch("b", n)
-	dRank, dLo := m.stretch("to", n)
+	aRank, aLo := m.run("a", n)
+	bRank, bLo := m.run("b", n)
+	dRank, dLo := m.run("to", n)
 	by := rapid.SampledFrom([]tl.ReduceOp{tl.Sum, tl.Max}).Draw(m.t, "by")
 	permitted := p.open != nil && p.open.Op == by
 	merged := func(a, b []cell, permitted bool) []cell {

@@ -83,8 +83,8 @@ func (v *Vector) labels(r int, scratch *collective.Prov, n int32) collective.Pro
 	return *scratch
 }
 
-// stretch returns how many ranks from r on have consecutive vectors.
-func (v *Vector) stretch(r int) int {
+// run returns the number of ranks from r on that have consecutive vectors.
+func (v *Vector) run(r int) int {
 	if v.senders == nil {
 		return len(v.runs) - r
 	}

@@ -10,16 +10,16 @@ type Timeline struct {
 }
 
 const (
-	stretches    = 64
-	firstStretch = 10 * unit.Nanosecond
+	intervals     = 64
+	firstInterval = 10 * unit.Nanosecond
 )
 
 // Add adds a time in which the resource was busy.
 func (t *Timeline) Add(from, to unit.Time) {
 	if t.Width == 0 {
-		t.Width = firstStretch
+		t.Width = firstInterval
 	}
-	for to > stretches*t.Width {
+	for to > intervals*t.Width {
 		for i := range t.Busy {
 			if half := t.Busy[i]; i%2 == 0 {
 				t.Busy[i/2] = half

@@ -35,7 +35,7 @@ type RingUsage struct {
 	PE, Peer int32 // sender, receiver
 	Dir      uint8 // of the sender
 	Messages int64
-	Most     int     // slots at once
+	MaxSlots int     // slots at once
 	Mean     float64 // slots, over the time of the run
 }
 
@@ -110,7 +110,7 @@ func (r *ringUse) change(at unit.Time, by int) {
 	r.area += float64(r.used) * float64(at-r.since)
 	r.since = at
 	r.used += by
-	r.Most = max(r.Most, r.used)
+	r.MaxSlots = max(r.MaxSlots, r.used)
 }
 
 // PEs returns the busy times of the PEs, in order.
@@ -133,7 +133,7 @@ func (u *Usage) Rings() []RingUsage {
 		all = append(all, r.RingUsage)
 	}
 	slices.SortFunc(all, func(a, b RingUsage) int {
-		return cmp.Or(cmp.Compare(b.Most, a.Most), cmp.Compare(b.Mean, a.Mean), cmp.Compare(a.PE, b.PE),
+		return cmp.Or(cmp.Compare(b.MaxSlots, a.MaxSlots), cmp.Compare(b.Mean, a.Mean), cmp.Compare(a.PE, b.PE),
 			cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Peer, b.Peer))
 	})
 	return all

@@ -24,8 +24,8 @@ func TestUsage(t *testing.T) {
 	}
 	// The slot of ring E is in use from 28.4 to 50 ns, that of ring W to the end, of 12 us.
 	rings := []RingUsage{
-		{PE: 0, Peer: 1, Dir: uint8(tl.West), Messages: 1, Most: 1, Mean: (12e6 - 24400) / 12e6},
-		{PE: 0, Peer: 1, Dir: uint8(tl.East), Messages: 1, Most: 1, Mean: (50000 - 28400) / 12e6},
+		{PE: 0, Peer: 1, Dir: uint8(tl.West), Messages: 1, MaxSlots: 1, Mean: (12e6 - 24400) / 12e6},
+		{PE: 0, Peer: 1, Dir: uint8(tl.East), Messages: 1, MaxSlots: 1, Mean: (50000 - 28400) / 12e6},
 	}
 	if d := cmp.Diff(rings, u.Rings()); d != "" {
 		t.Errorf("rings (-want +got):\n%s", d)

@@ -37,8 +37,8 @@ type Answers struct {
 type Issued struct {
 	Kernels  []uint64 // a hash for each kernel, in ascending order; the same in this process only
 	GaveUp   bool     // a compare-and-swap that failed was not repeated
-	Most     int64    // the largest value that a fetch-add read
-	MostOps  uint32   // the most instructions of a kernel
+	MaxRead  int64    // the largest value that a fetch-add read
+	MaxOps   uint32   // the most instructions of a kernel
 	Negative bool     // a fetch-add read a negative value
 }
 
@@ -50,7 +50,7 @@ func (a *Answers) Issued() Issued {
 	for _, k := range a.kernels {
 		s.Kernels = append(s.Kernels, k.hash.Sum64())
 		s.GaveUp = s.GaveUp || k.gaveUp || k.failed != nil
-		s.Most, s.MostOps = max(s.Most, k.most), max(s.MostOps, k.ops)
+		s.MaxRead, s.MaxOps = max(s.MaxRead, k.most), max(s.MaxOps, k.ops)
 		s.Negative = s.Negative || k.negative
 	}
 	slices.Sort(s.Kernels)
@@ -68,7 +68,7 @@ func (a *Answers) Core(core tl.Core, c *tl.Context) tl.Core {
 	return k
 }
 
-// seed is that of all hashes: those of different runs are compared.
+// seed is the seed of all hashes, so that hashes of different runs can be compared.
 var seed = maphash.MakeSeed()
 
 // answering stands between a kernel and the core of its executor.

@@ -41,8 +41,8 @@ type Engine struct {
 // Stream is a queue of operations of one device, which is a PE.
 type Stream struct {
 	ID   int   // in the run
-	PE   int32 //
-	Rank int   // of the device among those of the program
+	PE   int32 // the device
+	Rank int   // of the device
 	Ops  []StreamOp
 }
 
@@ -81,7 +81,7 @@ type StreamOp struct {
 	Kind StreamKind
 	Line string // of the host program
 
-	// Copy: Rows stretches of Bytes; addresses are physical.
+	// Copy: Rows rows of Bytes each; addresses are physical.
 	Dst, Src           mem.Addr
 	Bytes              int64
 	Rows               int
@@ -97,7 +97,7 @@ type StreamOp struct {
 	Word     int32
 	Cmp      tl.Cmp
 	Value    int64
-	HostName string // what the host calls it, for reports
+	HostName string // of the host's call, for reports
 }
 
 // Side returns the word of a wait or write as an instruction has it.
@@ -165,7 +165,7 @@ type GridLaunch struct {
 	Name        string
 	Kernel      tl.Kernel
 	Args        tl.Args
-	Rank, World int // what tl.Context.Rank and WorldSize answer
+	Rank, World int // results of tl.Context.Rank and WorldSize
 	Grid        int
 	Resident    int
 	Cores       []tl.CoreType // by program; nil: of any type
@@ -185,8 +185,8 @@ func (l *GridLaunch) CoreType(program int) tl.CoreType {
 type Gang struct{ Members int }
 
 // Waits describes the wait of a launch for its group, for reports.
-func (g *Gang) Waits(came int) string {
-	return fmt.Sprintf("the other launches of its group: %d of %d are there", came, g.Members)
+func (g *Gang) Waits(arrived int) string {
+	return fmt.Sprintf("the other launches of its group: %d of %d have arrived", arrived, g.Members)
 }
 
 // Event marks a place in a stream. It happens once.
@@ -195,7 +195,7 @@ type Event struct {
 	Happened bool // set by executors
 }
 
-// Validate checks what no executor can run.
+// Validate returns an error if no executor can run the batch.
 func (b *Batch) Validate() error {
 	gangs := map[*Gang]int{}
 	recorded := map[*Event]bool{}
@@ -219,7 +219,7 @@ func (b *Batch) Validate() error {
 	}
 	for g, n := range gangs {
 		if n != g.Members {
-			return fmt.Errorf("a group launch of %d members has %d: all start or none", g.Members, n)
+			return fmt.Errorf("found %d launches of a group of %d members, want one for each", n, g.Members)
 		}
 	}
 	return nil
@@ -238,7 +238,7 @@ func (op *StreamOp) validate() error {
 			return fmt.Errorf("a grid of %d programs, %d resident: both must be at least 1, and programs at most %d",
 				l.Grid, l.Resident, math.MaxInt32)
 		case l.Cores != nil && len(l.Cores) != l.Grid:
-			return fmt.Errorf("%d programs and types of cores for %d", l.Grid, len(l.Cores))
+			return fmt.Errorf("found types of cores for %d programs, want them for %d", len(l.Cores), l.Grid)
 		}
 	case StreamRecord, StreamAwait:
 		if op.Event == nil {
@@ -260,21 +260,21 @@ func (op *StreamOp) validate() error {
 	return nil
 }
 
-// validateCopy checks that the rows of a copy are whole elements, lie apart, and are within
-// what an address can reach.
+// validateCopy checks that the rows of a copy are whole elements, do not overlap, and fit in a
+// memory.
 func (op *StreamOp) validateCopy() error {
 	size := int64(op.Type.Size())
 	switch {
 	case !op.Type.Valid():
 		return errors.New("no element type given")
 	case op.Bytes < 1 || op.Rows < 1 || op.Bytes%size != 0:
-		return fmt.Errorf("%d rows of %d bytes, of elements of %d", op.Rows, op.Bytes, size)
+		return fmt.Errorf("found %d rows of %d bytes, want at least one row of a positive multiple of %d bytes", op.Rows, op.Bytes, size)
 	case op.Bytes > mem.MaxOffset:
 		return fmt.Errorf("rows of %d bytes: more than a memory can have", op.Bytes)
 	}
 	for _, pitch := range []int64{op.DstPitch, op.SrcPitch} {
 		if op.Rows > 1 && (pitch < op.Bytes || pitch%size != 0 || int64(op.Rows-1) > mem.MaxOffset/pitch) {
-			return fmt.Errorf("%d rows of %d bytes, %d bytes apart", op.Rows, op.Bytes, pitch)
+			return fmt.Errorf("found %d rows of %d bytes, %d bytes apart, want rows that do not overlap, at multiples of %d bytes within a memory", op.Rows, op.Bytes, pitch, size)
 		}
 	}
 	if op.Dst.Offset()%size != 0 || op.Src.Offset()%size != 0 {

@@ -7,7 +7,7 @@ import (
 	"kernbench/fault"
 )
 
-// Stop is where a kernel was when its launch was stopped.
+// Stop is the position of a kernel when its launch was stopped.
 type Stop struct {
 	fault.Place
 	Calls uint32 // instructions it had issued

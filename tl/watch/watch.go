@@ -14,12 +14,12 @@ import (
 
 // Watch watches the kernels of one launch.
 //
-// An instruction pays one comparison: a kernel calls Look if it has issued more than Most. Ask
-// sets Most to 0, so that the next instruction of any kernel answers.
+// An instruction pays one comparison: a kernel calls Look if it has issued more than NextLook. Ask
+// sets NextLook to 0, so that the next instruction of any kernel answers.
 type Watch struct {
-	most    atomic.Uint32
-	answers atomic.Uint32
-	kernel  atomic.Pointer[Kernel] // kernel that runs, or ran last
+	nextLook atomic.Uint32
+	answers  atomic.Uint32
+	kernel   atomic.Pointer[Kernel] // kernel that runs, or ran last
 
 	limits    Limits
 	stopping  atomic.Bool // positions of kernels are wanted
@@ -69,14 +69,14 @@ func New(l Limits) *Watch {
 // rest ends a question.
 func (w *Watch) rest() {
 	if w.limits.Until > 0 {
-		w.most.Store(0) // each instruction looks at the time
+		w.nextLook.Store(0) // each instruction looks at the time
 		return
 	}
-	w.most.Store(w.nearLimit())
+	w.nextLook.Store(w.nearLimit())
 }
 
-// Most returns the number of instructions above which a kernel calls Look.
-func (w *Watch) Most() uint32 { return w.most.Load() }
+// NextLook returns the number of instructions above which a kernel calls Look.
+func (w *Watch) NextLook() uint32 { return w.nextLook.Load() }
 
 // Timed reports whether simulated time is limited.
 func (w *Watch) Timed() bool { return w != nil && w.limits.Until > 0 }
@@ -101,7 +101,7 @@ func (w *Watch) Answers() uint32 { return w.answers.Load() }
 // Ask makes the next instruction of any kernel answer. It returns the number of answers so far.
 func (w *Watch) Ask() uint32 {
 	n := w.answers.Load()
-	w.most.Store(0)
+	w.nextLook.Store(0)
 	return n
 }
 
@@ -109,13 +109,13 @@ func (w *Watch) Ask() uint32 {
 // line to the next, until the launch ends. See Stops.
 func (w *Watch) Locate() {
 	w.stopping.Store(true)
-	w.most.Store(0)
+	w.nextLook.Store(0)
 }
 
 // Abandon ends the goroutine of each kernel that issues another instruction.
 func (w *Watch) Abandon() {
 	w.abandoned.Store(true)
-	w.most.Store(0)
+	w.nextLook.Store(0)
 }
 
 // Look answers a question, and returns the fault of a kernel that has passed a limit. place returns

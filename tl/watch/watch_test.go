@@ -8,9 +8,9 @@ import (
 	"kernbench/unit"
 )
 
-// issue does what a kernel does for an instruction at a line: Look only above Most.
+// issue does what a kernel does for an instruction at a line: Look only above NextLook.
 func issue(w *Watch, k *Kernel, line string) error {
-	if k.Calls++; k.Calls <= w.Most() {
+	if k.Calls++; k.Calls <= w.NextLook() {
 		return nil
 	}
 	return w.Look(k, func() fault.Place { return fault.Place{Rank: k.Rank, Line: line} })

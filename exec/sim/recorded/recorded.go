@@ -29,11 +29,11 @@ type Launch struct {
 	Data       *oplog.Log      // receives the program's effects on values; nil for times only
 	SecondCore bool            // a second processor may be used, if there is one
 
-	// Replay finds the times of a program. It keeps them itself. If the verdict states that events
-	// are needed, or with an error, nothing has happened.
+	// Replay computes and keeps the times of a program. If it returns an error, or a verdict that
+	// events are needed, the launch has no effect.
 	Replay func(ctx context.Context, p *program.Program) (Verdict, error)
 
-	// Discard forgets what Replay has found.
+	// Discard drops the times that Replay has kept.
 	Discard func()
 }
 
@@ -43,7 +43,7 @@ type Verdict struct {
 	Irregular bool   // the reason is a program that does not run to its end; data may be changed
 }
 
-// Run carries out a launch from its program if it can.
+// Run performs a launch from its program if possible.
 func (l *Launch) Run(ctx context.Context) (Verdict, error) {
 	if guess := l.guess(ctx); guess != nil {
 		return l.onGuess(ctx, guess)

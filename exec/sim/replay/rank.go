@@ -109,7 +109,7 @@ func (x *Replay) step(f *rank) {
 func (x *Replay) end(f *rank) {
 	if f.phase == fresh {
 		for i := range uint32(f.ins) {
-			x.letGo(f, x.ports[f.rx+i])
+			x.releaseSlot(f, x.ports[f.rx+i])
 		}
 	}
 	if f.inFlight > 0 || f.unsent > 0 {

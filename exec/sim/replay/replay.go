@@ -211,7 +211,7 @@ func (x *Replay) countTraffic() {
 // Rest returns the time at which the latest message, credit and access ended.
 func (x *Replay) Rest() unit.Time { return x.rest }
 
-// Events are those of the trace, in no order.
+// Events are the events of the trace, unordered.
 func (x *Replay) Events() []trace.Event { return x.events }
 
 // handle acts on an event.

@@ -193,7 +193,7 @@ func (x *Replay) recvStep(f *rank, s *step) bool {
 		f.clock += x.issue
 		x.noteIssue(f)
 		f.part = 0
-		x.letGo(f, id)
+		x.releaseSlot(f, id)
 	}
 	for {
 		if r.Visible == r.Taken {
@@ -239,9 +239,9 @@ func (x *Replay) agrees(got uint32, s *step) bool {
 	return !x.in.Launch.Ring.Strict && x.forms[got].same == x.forms[s.form].same
 }
 
-// letGo ends the rank's use of the slot that a ring lent it last.
-func (x *Replay) letGo(f *rank, id uint32) {
-	if x.rings[id].LetGo(x.slotsOf(id), &x.sizing, f.clock) {
+// releaseSlot ends the rank's use of the slot that a ring lent it last.
+func (x *Replay) releaseSlot(f *rank, id uint32) {
+	if x.rings[id].EndUse(x.slotsOf(id), &x.sizing, f.clock) {
 		x.giveCredits(id)
 	}
 }

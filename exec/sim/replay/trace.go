@@ -83,7 +83,7 @@ func (x *Replay) traceCredit(r *ring, left, at unit.Time) {
 	})
 }
 
-// number is that of the ring in the trace.
+// number returns the number of the ring in the trace.
 func (r *ring) number() uint32 { return trace.RingNumber(int(r.from), r.out) }
 
 // outOf returns the sender's direction of a ring.

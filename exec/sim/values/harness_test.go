@@ -27,7 +27,7 @@ func extentOf(pe int32, i int) mem.Addr { return mem.At(mem.HBM, int(pe), int64(
 
 func virtual(pe int32) mem.Addr { return mem.At(mem.Virtual, 0, int64(1+pe)<<12) }
 
-// ring returns a launch of groups of so many ranks, each a ring of its own.
+// ring returns a launch of a group for each of worlds, its number of ranks. Each is a ring.
 func ring(k tl.Kernel, typ dtype.Type, worlds ...int) *launch.Launch {
 	l := &launch.Launch{
 		Name: "test", Kernel: k, Addrs: &mem.Map{}, Scratch: 1 << 20,

@@ -197,7 +197,7 @@ func (x *ranks) load(t *turn, o *program.Op) tl.Value {
 	return v
 }
 
-// loadRows loads a piece of a value, or one that lies in several stretches.
+// loadRows loads a piece of a value, or one that lies in several ranges.
 func (x *ranks) loadRows(t *turn, o *program.Op) {
 	f, m, at := &x.p.Forms[o.Form], &x.p.More[o.More], x.where(t)
 	if !o.Continues() {

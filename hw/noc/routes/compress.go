@@ -6,7 +6,7 @@ import "slices"
 // source begin alike, and routes to one destination end alike. Both parts are stored once. A route
 // is a first part that it shares, some links of its own, and a jump into the end of another route.
 
-// Paths are those of many routes to be stored. Numbers of their hops are those of links.
+// Paths are the paths of many routes to store. Their hops are numbers of links.
 type Paths struct {
 	Count  int
 	Links  int                  // numbers of hops are below it

@@ -93,7 +93,7 @@ func (p *Problem) descend(starts [][]float64, held map[int]float64, sizes ...flo
 // Clear is the rise of the mean deviation at which a value counts as contradicted by the table.
 const Clear = 0.01
 
-// widest is how far Range looks, as a factor.
+// widest is the largest factor that Range tries.
 const widest = 10
 
 // Range returns the interval of a parameter in which the mean deviation rises by less than Clear,

@@ -39,7 +39,7 @@ type Program struct {
 	Slope []float64 // by parameter
 }
 
-// time is that of a program for other values.
+// time returns the time of a program for other values.
 func (p *Problem) time(g *Program, values []float64) float64 {
 	t := g.Time
 	for i := range p.Params {
@@ -80,7 +80,7 @@ func (p *Param) axis(v float64) float64 {
 	return v
 }
 
-// Time is that of the fastest program of a row, and which that is; -1 if there is none.
+// Time returns the time of the fastest program of a row, and its index; -1 if there is none.
 func (p *Problem) Time(row int, values []float64) (float64, int) {
 	best, which := math.Inf(1), -1
 	for i := range p.Rows[row].Programs {

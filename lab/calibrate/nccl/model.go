@@ -17,8 +17,8 @@ type System struct {
 	NVLS       bool    // switches reduce and copy
 }
 
-// Choice is an algorithm with a protocol, and its time.
-type Choice struct {
+// Estimate is an algorithm with a protocol, and its time.
+type Estimate struct {
 	Algorithm, Protocol string
 	Time                unit.Time
 }
@@ -27,11 +27,11 @@ type Choice struct {
 // rank, as nccl-tests counts it. It reports false where NCCL has no model: collectives other
 // than all_reduce, all_gather, reduce_scatter, broadcast and reduce, one rank, or an unknown
 // generation.
-func (s *System) Time(collective string, size unit.Bytes) (Choice, bool) {
+func (s *System) Time(collective string, size unit.Bytes) (Estimate, bool) {
 	n := float64(s.Ranks)
 	limits, known := generationCaps[s.Generation]
 	if !known || s.Ranks < 2 || s.Nodes < 1 || s.NVLink <= 0 {
-		return Choice{}, false
+		return Estimate{}, false
 	}
 	steps, between := n-1, float64(s.Nodes-1)
 	switch collective {
@@ -41,18 +41,18 @@ func (s *System) Time(collective string, size unit.Bytes) (Choice, bool) {
 	case "broadcast", "reduce":
 		steps, between = n, float64(s.Nodes)
 	default:
-		return Choice{}, false
+		return Estimate{}, false
 	}
 	m := model{System: s, caps: limits, steps: steps, between: between, at: min(2, bits.Len(uint(s.Nodes))-1)}
 	m.rate, m.channels = s.search()
-	best := Choice{Time: math.MaxInt64}
+	best := Estimate{Time: math.MaxInt64}
 	add := func(algorithm string, protocol int, latency, rate float64) {
 		if rate <= 0 {
 			return
 		}
 		t := unit.Nanoseconds(latency*1e3 + float64(size)/rate)
 		if t < best.Time {
-			best = Choice{algorithm, protocolNames[protocol], t}
+			best = Estimate{algorithm, protocolNames[protocol], t}
 		}
 	}
 	for p := range protocolNames {
@@ -74,7 +74,7 @@ func (s *System) Time(collective string, size unit.Bytes) (Choice, bool) {
 	return best, true
 }
 
-// mostChannels is how many channels a search makes before it doubles them.
+// mostChannels is the largest number of channels of a search, before it doubles them.
 const mostChannels = 32
 
 // search finds the channels of rings: those of the fastest speed at which all together carry most.

@@ -16,16 +16,17 @@ func TestTime(t *testing.T) {
 		system     nccl.System
 		collective string
 		size       unit.Bytes
-		want       nccl.Choice
+		want       nccl.Estimate
 	}{
 		{"ring of LL", a100, "all_reduce", 8,
-			nccl.Choice{Algorithm: "ring", Protocol: "ll", Time: unit.Nanoseconds(6600 + 14*600 + 8/(87.7*8/14))}},
+			nccl.Estimate{Algorithm: "ring", Protocol: "ll", Time: unit.Nanoseconds(6600 + 14*600 + 8/(87.7*8/14))}},
 		{"ring of Simple", a100, "all_reduce", unit.GiB,
-			nccl.Choice{Algorithm: "ring", Protocol: "simple", Time: unit.Nanoseconds(8400 + 14*3400 + float64(unit.GiB)/(240.*8/14))}},
+			nccl.Estimate{Algorithm: "ring", Protocol: "simple", Time: unit.Nanoseconds(8400 + 14*3400 + float64(unit.GiB)/(240.*8/14))}},
 		{"in the switch", h100, "all_reduce", unit.GiB,
-			nccl.Choice{Algorithm: "nvls", Protocol: "simple", Time: unit.Nanoseconds(25000 + float64(unit.GiB)/(2*360*0.85*15/16*8/14))}},
+			nccl.Estimate{Algorithm: "nvls", Protocol: "simple",
+				Time: unit.Nanoseconds(25000 + float64(unit.GiB)/(2*360*0.85*15/16*8/14))}},
 		{"all-gather", a100, "all_gather", 8192,
-			nccl.Choice{Algorithm: "ring", Protocol: "ll", Time: unit.Nanoseconds(6600 + 7*600 + 8192/(87.7*8/7))}},
+			nccl.Estimate{Algorithm: "ring", Protocol: "ll", Time: unit.Nanoseconds(6600 + 7*600 + 8192/(87.7*8/7))}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, ok := test.system.Time(test.collective, test.size)

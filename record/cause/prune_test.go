@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// journey writes points of some actors that wait for each other, and lets the log forget now and
+// journey writes points of some actors that wait for each other, and lets the log be pruned now and
 // then. It returns the points at which the actors are, and those of a run in between.
 func journey(l *Log, seed uint64) []Point {
 	const actors = 6
@@ -43,7 +43,7 @@ func journey(l *Log, seed uint64) []Point {
 			l.AddRun(Run{Last: at[0], Ends: ends})
 		}
 		if l.Due() {
-			l.Forget(func(k *Keep) {
+			l.Prune(func(k *Keep) {
 				for _, p := range at {
 					k.Point(p)
 				}
@@ -70,12 +70,12 @@ func chains(l *Log, points []Point) (all []*Chain, links [][]int) {
 
 // What a log keeps leads back to the start as if nothing had been forgotten. It keeps little more
 // than that.
-func TestForget(t *testing.T) {
+func TestPrune(t *testing.T) {
 	for seed := range uint64(6) {
 		whole := New()
 		want, wantLinks := chains(whole, journey(whole, seed))
 		for _, every := range []int{1, 7, 100} {
-			l := NewForgetful(every)
+			l := NewPruned(every)
 			got, links := chains(l, journey(l, seed))
 			if d := cmp.Diff(want, got) + cmp.Diff(wantLinks, links); d != "" {
 				t.Fatalf("seed %d, every %d: %s", seed, every, d)
@@ -92,8 +92,8 @@ func TestForget(t *testing.T) {
 }
 
 // Points that were kept once and are of no use any more are dropped in the end.
-func TestForgetOld(t *testing.T) {
-	l := NewForgetful(10)
+func TestPruneOld(t *testing.T) {
+	l := NewPruned(10)
 	s := l.AddSite(Operation{})
 	chain := l.Start(0, s)
 	for i := range 50_000 {
@@ -101,17 +101,17 @@ func TestForgetOld(t *testing.T) {
 			chain = l.Start(unit.Time(i+1), s)
 		}
 		if l.Due() {
-			l.Forget(func(k *Keep) { k.Point(chain) })
+			l.Prune(func(k *Keep) { k.Point(chain) })
 		}
 	}
-	if most := l.Most(); most > 1200 || len(l.paths) > 1200 {
+	if most := l.Capacity(); most > 1200 || len(l.paths) > 1200 {
 		t.Errorf("space for %d points and %d paths, chains of 1,000", most, len(l.paths))
 	}
 }
 
 // Chains are followed up to points that were kept before. Those are kept until an eighth more are.
-func TestForgetFollowsNewPoints(t *testing.T) {
-	l := NewForgetful(1)
+func TestPruneFollowsNewPoints(t *testing.T) {
+	l := NewPruned(1)
 	s := l.AddSite(Operation{})
 	chain := func(n int) (p Point) {
 		p = l.Start(0, s)
@@ -125,23 +125,23 @@ func TestForgetFollowsNewPoints(t *testing.T) {
 		if c.adds > 0 {
 			p = chain(c.adds)
 		}
-		if l.Forget(func(k *Keep) { k.Point(p) }); l.old.number != c.keeps {
-			t.Errorf("Forget %d: %d points are kept, want %d", i+1, l.old.number, c.keeps)
+		if l.Prune(func(k *Keep) { k.Point(p) }); l.old.number != c.keeps {
+			t.Errorf("Prune %d: %d points are kept, want %d", i+1, l.old.number, c.keeps)
 		}
 	}
 }
 
 // A log without a chain to keep does not grow.
-func TestForgetAll(t *testing.T) {
-	l := NewForgetful(10)
+func TestPruneAll(t *testing.T) {
+	l := NewPruned(10)
 	s := l.AddSite(Operation{})
 	for i := range 1000 {
 		l.Add(unit.Time(i+1), l.Start(unit.Time(i), s), Latency, At(Path, int(l.Extend(0, i))))
 		if l.Due() {
-			l.Forget(func(*Keep) {})
+			l.Prune(func(*Keep) {})
 		}
 	}
-	if most := l.Most(); most > 20 || most < 10 || len(l.paths) > 20 || l.indexed > 20 {
+	if most := l.Capacity(); most > 20 || most < 10 || len(l.paths) > 20 || l.indexed > 20 {
 		t.Errorf("space for %d points, %d paths, %d of them known", l.used, len(l.paths), l.indexed)
 	}
 }

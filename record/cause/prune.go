@@ -2,29 +2,29 @@ package cause
 
 import "math"
 
-// This file lets a log drop points. Most points decide no later time. The log keeps the points that
-// an executor names and the chains that lead to them: 1 to 15 % of all points. These keep their
+// This file prunes a log. Most points decide no later time. The log keeps the points that an
+// executor names and the chains that lead to them: 1 to 15 % of all points. These keep their
 // numbers. The numbers of the others are used again.
 //
 // Most points that are dropped are young. A point that was kept once is mostly kept again. So
-// Forget follows chains back to points that it has kept before, and keeps all of those. When an
+// Prune follows chains back to points that it has kept before, and keeps all of those. When an
 // eighth more points are kept than when it last followed whole chains, it follows whole chains
 // again.
 //
 // Invariant: a number is used again only if its point is on no chain to a kept point or to the end
 // of a run.
 
-// forgetting is the state of a log that drops points.
-type forgetting struct {
+// pruning is the state of a log that is pruned.
+type pruning struct {
 	written int   // points
-	every   int   // least number of points between two calls of Forget; 0: never
-	due     int   // number of points at which Forget is due
+	every   int   // least number of points between two calls of Prune; 0: never
+	due     int   // number of points at which Prune is due
 	free    Point // list of points for reuse, linked by prev
-	old     kept  // what Forget kept in its last call
+	old     kept  // what Prune kept in its last call
 	whole   int   // number of points that it kept when it last followed whole chains
 }
 
-// kept are the points and paths that Forget keeps.
+// kept are the points and paths that Prune keeps.
 type kept struct {
 	points, paths marks
 	number        int // of the points
@@ -33,20 +33,20 @@ type kept struct {
 // unusedPath is the link of a path that is to be used again.
 const unusedPath = math.MaxUint32
 
-// NewForgetful makes an empty Log in which Forget is due again after each `every` points.
-func NewForgetful(every int) *Log {
+// NewPruned makes an empty Log whose pruning is due again after each `every` points.
+func NewPruned(every int) *Log {
 	l := New()
 	l.every, l.due = every, every
 	return l
 }
 
-// Due reports whether Forget should be called.
+// Due reports whether Prune should be called.
 func (l *Log) Due() bool { return l.every > 0 && l.written >= l.due }
 
-// Most returns how many points the log has had space for at once.
-func (l *Log) Most() int { return int(l.used) - 1 }
+// Capacity returns the number of points that the log has had space for at once.
+func (l *Log) Capacity() int { return int(l.used) - 1 }
 
-// Keep marks the points and paths that Forget keeps.
+// Keep marks the points and paths that Prune keeps.
 type Keep struct {
 	log *Log
 	kept
@@ -68,9 +68,9 @@ func (b marks) set(i uint32) bool {
 
 func (b marks) has(i uint32) bool { return b[i/64]&(1<<(i%64)) != 0 }
 
-// Forget drops points and paths. It keeps those that a function keeps, those that end runs, and
+// Prune drops points and paths. It keeps those that a function keeps, those that end runs, and
 // those on the chains to either. It may keep more: see the head of this file.
-func (l *Log) Forget(all func(k *Keep)) {
+func (l *Log) Prune(all func(k *Keep)) {
 	k := &Keep{log: l, kept: l.old}
 	fresh := k.number >= l.whole+l.whole/8
 	if fresh {

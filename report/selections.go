@@ -9,15 +9,15 @@ import (
 	"kernbench/frontend"
 )
 
-// Choices prints which file each runtime takes for a call, and why it does not take the others.
-func Choices(w io.Writer, choices []frontend.Choice) error {
+// Selections prints which file each runtime takes for a call, and why it does not take the others.
+func Selections(w io.Writer, selections []frontend.Selection) error {
 	var b bytes.Buffer
-	several := len(choices) > 0 && choices[0].Ranks != choices[len(choices)-1].Ranks
-	for i, c := range choices {
+	several := len(selections) > 0 && selections[0].Ranks != selections[len(selections)-1].Ranks
+	for i, c := range selections {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		if several && (i == 0 || c.Ranks != choices[i-1].Ranks) {
+		if several && (i == 0 || c.Ranks != selections[i-1].Ranks) {
 			fmt.Fprintf(&b, "%d ranks\n\n", c.Ranks)
 		}
 		file := c.File

@@ -19,6 +19,10 @@ import (
 // signals are for the barriers. Piece t has row 2+t, with a word for each node.
 func railReduceScatter(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
+	if width == c.WorldSize() {
+		directReduceScatter(c, a)
+		return
+	}
 	me, n := c.Rank(), c.WorldSize()
 	longest := 0
 	for j := range n {
@@ -87,7 +91,7 @@ func railReduceScatter(c *tl.Context, a tl.Args) {
 	keep(c, out, kept)
 }
 
-// ownLag is by how many pieces the last sum of a chunk follows that of the rank's node.
+// ownLag is the number of pieces by which the last sum of a chunk follows that of the rank's node.
 const ownLag = 4
 
 // RailReduceScatter lets one sum cross from each node for each rank, over the rail of that rank.
@@ -97,7 +101,6 @@ var RailReduceScatter = Register(Algorithm{
 	Collective: "reduce_scatter",
 	Topology:   "none",
 	Kernel:     railReduceScatter,
-	OneNode:    DirectReduceScatter,
 	Pipelined:  true,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return scratchLayout(world, railSlots(tl.CDiv(nElem, max(1, world)), world+1), t, 2+railPieces, meshRow(world))

@@ -41,7 +41,8 @@ func (l *ringPipeline) steps() int {
 	return steps
 }
 
-// ringPieces is how the chunks of a ring are cut: their number, a multiple of those in flight.
+// ringPieces is the division of a ring's chunks: the number of pieces is a multiple of those in
+// flight.
 type ringPieces struct {
 	number, flight int
 	lead           int // inStep only, else 0: pieces that are sent before one is received
@@ -146,7 +147,7 @@ func (l *ringPipeline) inStep(c *tl.Context, op tl.ReduceOp) {
 	}
 }
 
-// course is how far a pipeline has come: the pieces in flight take all their steps together before
+// course is the progress of a pipeline. The pieces in flight take all their steps together before
 // the next ones start.
 type course struct {
 	step, steps int

@@ -142,8 +142,8 @@ func meshBarrier(c *tl.Context, row tl.Signal, use int) {
 	}
 }
 
-// tileBytes is how much passes through a PE's scratch memory at a time. A vector may be
-// longer than that memory.
+// tileBytes is the number of bytes in a PE's scratch memory at a time. A vector may be longer than
+// that memory.
 const tileBytes = 64 << 10
 
 // tiles lists where the tiles of n elements begin, and their elements.

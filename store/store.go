@@ -154,7 +154,7 @@ func (s *Store) check(db asker) (fresh bool, err error) {
 	case app != appID:
 		return false, fmt.Errorf("%s: is a database of another program: name another file with --db", s.file)
 	case has > version:
-		return false, fmt.Errorf("%s: was written by a newer kernbench: it has version %d, this program knows 1 to %d",
+		return false, fmt.Errorf("%s: was written by a newer kernbench: found version %d, want 1 to %d",
 			s.file, has, version)
 	}
 	return false, nil

@@ -28,9 +28,9 @@ func (l PacketLine) Count(bytes int64) int32 { return int32((bytes + l.Data() - 
 // PutLL puts a tensor into the copy of member peer, as a packet of lines of 8 bytes: each line has
 // the flag. It returns at once. A flag orders its own line only: WaitLL polls those of all lines of
 // a packet, WaitLines those of some. They order what the peer does later after these lines, and
-// after no other ones. Lines come in any order. Flag 0 is that of memory which was never written. A
-// packet that replaces another one needs another flag, and must come after the peer has read that
-// one. So kernels alternate between two buffers, and count their calls.
+// after no other ones. Lines come in any order. Unwritten memory has flag 0. A packet that replaces
+// another one needs another flag, and must come after the peer has read that one. So kernels
+// alternate between two buffers, and count their calls.
 func (c *Context) PutLL(dst Sym, peer int, t Tensor, flags Signal, flag int64) {
 	c.putLines("put_ll", LineLL, dst, peer, t, flags, flag)
 }
@@ -74,7 +74,7 @@ func (c *Context) waitLines(op string, flags Signal, flag int64, from, n int32) 
 
 func (c *Context) flag(op string, flag int64) {
 	if flag == 0 {
-		c.misuse(op, fmt.Sprintf("flag %d is that of memory which was never written: count from 1", flag))
+		c.misuse(op, fmt.Sprintf("found flag %d, which unwritten memory has; want flags from 1 on", flag))
 	}
 }
 

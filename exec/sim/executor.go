@@ -199,8 +199,8 @@ type path struct {
 	request  bool
 }
 
-// mostRoutes is how many paths an explained run caches. It has millions, each of which the fabric
-// returns again.
+// mostRoutes is the largest number of paths that an explained run caches. A run can have millions,
+// and the fabric can compute each of them again.
 const mostRoutes = 1 << 16
 
 // find returns a path, and caches it.

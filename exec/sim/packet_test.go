@@ -111,10 +111,10 @@ func TestPacketMisuse(t *testing.T) {
 	}
 	cfg := kerneltest.Config{World: 2, NElem: 8, DType: dtype.F32, Layout: l, Collective: "all_reduce"}
 	for want, kernel := range map[string]func(c *tl.Context, a tl.Args, d tl.Sym, s tl.Signal){
-		"flag 0 is that of memory which was never written": func(c *tl.Context, a tl.Args, d tl.Sym, s tl.Signal) {
+		"found flag 0, which unwritten memory has": func(c *tl.Context, a tl.Args, d tl.Sym, s tl.Signal) {
 			c.PutLL(d, 1, c.Load(a.Shard(0)), s.At(0), 0)
 		},
-		"count from 1": func(c *tl.Context, _ tl.Args, _ tl.Sym, s tl.Signal) { c.WaitLL(s.At(0), 0) },
+		"want flags from 1 on": func(c *tl.Context, _ tl.Args, _ tl.Sym, s tl.Signal) { c.WaitLL(s.At(0), 0) },
 		"a packet has at least one element": func(c *tl.Context, a tl.Args, d tl.Sym, s tl.Signal) {
 			c.PutLL(d.Slice(0, 0), 1, c.Load(a.Shard(0).Slice(0, 0)), s.At(0), 1)
 		},

@@ -170,7 +170,7 @@ func (e *exporter) statement(s *text.Stmt, w words) error {
 		e.behind = []uint64{id}
 	case text.Notify, text.WaitUntil:
 		if w == nil || s.Words.Far {
-			return fmt.Errorf("rank %d has an operation on a window: a trace knows sends and receives only", e.rank)
+			return fmt.Errorf("rank %d has an operation on a window: traces have only sends and receives", e.rank)
 		}
 		if s.Op == text.Notify {
 			w.notify(e, s)
@@ -178,7 +178,7 @@ func (e *exporter) statement(s *text.Stmt, w words) error {
 			w.wait(e, s)
 		}
 	default:
-		return fmt.Errorf("rank %d has an operation on a window: a trace knows sends and receives only", e.rank)
+		return fmt.Errorf("rank %d has an operation on a window: traces have only sends and receives", e.rank)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type act struct {
 	busy        unit.Time // of the block itself; what is left of end - start links held it up
 }
 
-// acts are those of a window that have ended, and what is known of all.
+// acts holds the acts of a window that have ended, and a summary of all.
 type acts struct {
 	made      int32 // numbers that were given
 	low, high int32 // numbers of those that are kept

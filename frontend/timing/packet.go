@@ -9,7 +9,7 @@ type packets struct {
 	waiters []int32
 }
 
-// arrival is when a cell was written as a packet, and in which launch, plus 1.
+// arrival is the time at which a cell was written as a packet, and 1 + the launch.
 type arrival struct {
 	stamp
 	launch int
@@ -41,7 +41,8 @@ func (r *run) cells(b *block, s plan.Span) (*packets, []arrival) {
 	return p, p.cells[v.First+s.First:][:s.N]
 }
 
-// awaited is when the last packet of a step's sources arrived. Without it the block waits.
+// awaited returns the arrival of the last packet of a step's sources; ok is false if one is
+// missing.
 func (r *run) awaited(n int32, s *plan.Step) (last stamp, ok bool) {
 	last.act = none
 	for _, span := range s.Src {

@@ -115,10 +115,11 @@ func (f *fitter) latencies() int {
 	return n
 }
 
-// separate is the part of the mean deviation that has to be left, if latencies are to be fitted one
-// by one. They are three or four instead of one. The errors of neighbouring sizes go together, so a
-// table has as many as decades. For nine of them the criterion of Schwarz (Estimating the dimension
-// of a model, Annals of Statistics 6(2), 1978) is exp(-3/2·ln(9)/9), 0.69.
+// separate is the limit of the mean deviation, relative to the fit with one factor, below which
+// latencies are fitted one by one. These are three or four parameters instead of one. Errors of
+// neighbouring sizes are correlated: a table has about one independent error for each decade. For
+// nine of them the criterion of Schwarz (Estimating the dimension of a model, Annals of Statistics
+// 6(2), 1978) is exp(-3/2·ln(9)/9), 0.69.
 const separate = 2. / 3
 
 // explained is a mean deviation that needs no further parameters.

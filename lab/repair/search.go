@@ -17,8 +17,8 @@ func Applies(err error) bool {
 	return hangs || left
 }
 
-// enough is how many repairs a search looks for, and elsewhere the number of other numbers of ranks
-// at which each is tried.
+// enough is the number of repairs that end a search. elsewhere is the number of other world sizes
+// at which each repair is tried.
 const (
 	enough    = 3
 	elsewhere = 2

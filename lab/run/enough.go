@@ -35,7 +35,7 @@ func (x *Job) enough() string {
 	}
 	var hints []string
 	if len(can) > 0 {
-		hints = append(hints, "--topology "+strings.Join(can, " or ")+" has as many")
+		hints = append(hints, "--topology "+strings.Join(can, " or ")+" has enough")
 	}
 	if files, err := machine.ReadSource(x.Topology); err == nil {
 		sets, _, _ := conf.SplitSets(x.Sets)

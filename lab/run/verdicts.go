@@ -101,7 +101,7 @@ func (x *Job) collectives(r *Result, out *Execution) (p, v Verdict) {
 	return join(provenance, ps), join(values, vs)
 }
 
-// states is how much a status of verify weighs among several, and what it is here.
+// states has the weight of each status of verify among several, and its state in a result.
 var states = map[verify.Status]struct {
 	weight int
 	state  State

@@ -10,9 +10,9 @@ import (
 	"kernbench/store"
 )
 
-// estimate adds what is too large to be measured: from the last two sizes that were, whose
-// difference is what further bytes cost. How far off that is shows where the last of them is
-// estimated from those before.
+// estimate adds times of sizes that are too large to be measured. It extrapolates from the last two
+// measured sizes. To find the error of this estimate, it also estimates the last measured size from
+// the two before it.
 func (t *tuner) estimate(ctx context.Context, g *tuneGroup, at int) error {
 	for _, v := range g.targets {
 		if v.points[at] != nil || !v.skipped && g.sizes[at].size <= t.spec.MeasureTo {

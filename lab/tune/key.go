@@ -7,24 +7,23 @@ import (
 
 	"kernbench/collective"
 	"kernbench/conf"
-	"kernbench/lab/sweep"
+	"kernbench/lab/run"
 	"kernbench/tl"
 	"kernbench/unit"
 )
 
 // key returns a hash of everything that the time of a call depends on. Settings that a target has
-// no use for are no part of it. With a size, the key names the algorithm whose kernel runs. Then it
-// also leaves out the size of a slot that holds all of that size: so long a message is never cut.
-// It counts if several channels share the slots.
+// no use for are no part of it. With a size, neither is the size of a slot that holds all of that:
+// so long a message is never cut. It counts if several channels share the slots.
 func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collective, c collective.Call, inPlace bool,
 	size unit.Bytes) string {
-	a := v.plan.Algorithm
-	if size >= 0 {
-		a = v.plan.Performer()
+	cfg := v.plan.Config
+	cfg.Name, cfg.Settings.Algorithm, cfg.WorldSize, cfg.NElem = "", "", 0, 0
+	if !run.HasRings(v.plan) {
+		cfg.NSlots, cfg.RingSlots, cfg.SlotSize = 0, "none", 0
 	}
-	cfg := sweep.Settings(v.plan, a)
-	if a != v.plan.Algorithm {
-		cfg.Module = a.Name
+	if !v.plan.Algorithm.Pipelined {
+		cfg.ChunkSize = 0
 	}
 	if cfg.RingSlots == "none" {
 		cfg.RingSlots = "" // no part of keys from before there was the setting
@@ -41,7 +40,7 @@ func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collec
 		Seed                                              uint64
 		Protocol                                          tl.Protocol
 		Start                                             unit.Time
-	}{program, m.fingerprint, a.Name, what.Name, m.base.AtFidelity(), cfg, c, inPlace, m.base.Seed,
+	}{program, m.fingerprint, v.plan.Algorithm.Name, what.Name, m.base.AtFidelity(), cfg, c, inPlace, m.base.Seed,
 		v.plan.Ring.Protocol, v.plan.Start})
 	if err != nil {
 		panic(err) // numbers and words have a JSON form

@@ -2,8 +2,8 @@ package tune
 
 import "slices"
 
-// farBehind is how much slower than the best settings of its algorithm a target must be to be given
-// up.
+// farBehind is the ratio of times, to the best settings of an algorithm, from which on a target is
+// given up.
 const farBehind = 1.1
 
 // thin gives up settings with which an algorithm is slower by one size, and still slower from the

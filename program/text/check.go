@@ -113,7 +113,7 @@ func (k *checker) operand(o *Operand) error {
 		return nil
 	}
 	if _, hi := k.span(o.From); int(o.N) > n || hi > n-int(o.N) {
-		return fmt.Errorf("found elements %d to %d of t%d, want them within its %d", hi, hi+int(o.N), o.Tensor, n)
+		return fmt.Errorf("found elements %d:%d of t%d, want them within its 0:%d", hi, hi+int(o.N), o.Tensor, n)
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func (k *checker) place(p *Place, s *Stmt) error {
 		last += int64(p.Rows-1) * int64(p.Pitch)
 	}
 	if _, hi := k.span(p.From); int64(hi)+last > int64(k.f.capacity(p)) {
-		return fmt.Errorf("found elements %d to %d of a memory of %d, want them within it", hi, int64(hi)+last, k.f.capacity(p))
+		return fmt.Errorf("found elements %d:%d of the memory, want them within its 0:%d", hi, int64(hi)+last, k.f.capacity(p))
 	}
 	return k.peer(p.Far, p.Peer)
 }
@@ -248,10 +248,10 @@ func (k *checker) words(s *Stmt) error {
 		}
 	}
 	if from < 0 || to >= p.Count {
-		return fmt.Errorf("found words %d to %d of a part of %d, want them within it", from, to, p.Count)
+		return fmt.Errorf("found words %d:%d of the part, want them within its 0:%d", from, to+1, p.Count)
 	}
 	if s.Lines != tl.NoLine && w.Value == 0 {
-		return fmt.Errorf("found flag 0, want another: it is that of memory which was never written")
+		return fmt.Errorf("found flag 0, want another value: unwritten memory has flag 0")
 	}
 	if s.Op != WaitUntil && n != 1 {
 		return fmt.Errorf("found %d words, want one", n)

@@ -1,6 +1,9 @@
 package tl
 
-import "kernbench/fault"
+import (
+	"kernbench/fault"
+	"kernbench/tl/frames"
+)
 
 // Driver is the interface of executors to the context of a kernel. Dialects and front ends that run
 // kernels of their own use it too. It is not for kernels.
@@ -62,11 +65,14 @@ func (d Driver) Enter() {
 }
 
 // Line returns the source line of the instruction being executed, if lines are recorded.
-func (d Driver) Line() string {
+func (d Driver) Line() string { return d.Call().Text() }
+
+// Call returns the call of the instruction being executed, or nil if lines are not recorded.
+func (d Driver) Call() *frames.Call {
 	if d.c.lines == nil {
-		return ""
+		return nil
 	}
-	return d.c.lines.now.Text()
+	return d.c.lines.now
 }
 
 // Place returns where the kernel is: rank, PE, time and the source line of the call that it is in.

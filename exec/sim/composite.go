@@ -152,7 +152,7 @@ func (q *pipeline) compute(now unit.Time) {
 		var start unit.Time
 		start, end = r.engines.Units[pe.GEMM].Book(now, d)
 		q.works(pe.GEMM, start, end)
-		r.emitSpan(trace.Gemm, start, end, int64(m*n*q.p.Type.Size()), 0)
+		r.emitSpan(trace.Gemm, start, end, int64(m*n*q.p.Type.Size()), nil)
 		if step == q.steps-1 {
 			q.giveBack(end)
 		}
@@ -182,7 +182,7 @@ func (q *pipeline) epilogue(s tl.Scope, n int, at unit.Time) unit.Time {
 		var start unit.Time
 		start, at = r.engines.Units[pe.Math].Book(at, r.run.e.spec.Math.Time(n))
 		q.works(pe.Math, start, at)
-		r.emitSpan(trace.Math, start, at, int64(n*q.p.Type.Size()), 0)
+		r.emitSpan(trace.Math, start, at, int64(n*q.p.Type.Size()), nil)
 	}
 	return at
 }

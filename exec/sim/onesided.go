@@ -10,6 +10,7 @@ import (
 	"kernbench/record/history"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/frames"
 	"kernbench/unit"
 )
 
@@ -54,10 +55,10 @@ type change struct {
 
 // callInfo holds the data of a change that only traces and random schedules need.
 type callInfo struct {
-	start unit.Time // of the call
-	flow  uint64    // in the trace
-	line  uint32    // source line of a notification: see run.lines
-	late  unit.Time // delay of the arrival by a random schedule; -1: it has passed
+	start unit.Time    // of the call
+	flow  uint64       // in the trace
+	line  *frames.Call // of a notification
+	late  unit.Time    // delay of the arrival by a random schedule; -1: it has passed
 }
 
 // newCallInfo returns the callInfo of a call, or nil if none is needed.

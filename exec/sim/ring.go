@@ -74,7 +74,7 @@ func (r *rank) send(in *tl.Instr) {
 	q.payload = payload{
 		Stream: ipcq.Stream{Parts: tok.Parts, NotBefore: r.Clock}, token: tok, per: int32(x.ring.SlotElems(in.Type)),
 		slot: slot, in: slotIn, channels: uint16(in.Channels),
-		line: tl.Drive(r.ctx).Line(),
+		line: r.line(),
 	}
 	if r.causes != nil {
 		q.causes.payload = r.causes.at
@@ -103,7 +103,7 @@ func (r *rank) sendToken(port int, at unit.Time) {
 		read = -1 // its credit has gone
 	}
 	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: read, rx: s.in,
-		token: x.tokens.Put(&part), seq: q.Sent, bytes: part.Bytes(), at: at, channels: s.channels, line: x.lines.number(s.line)}
+		side: x.tokens.Put(&part), seq: q.Sent, bytes: part.Bytes(), at: at, channels: s.channels, line: s.line}
 	if x.history != nil {
 		r.accountSend(port, at)
 	}
@@ -149,15 +149,15 @@ func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	r := &x.ranks[q.to]
 	if x.e.opts.Trace != nil {
 		s.emit(trace.Event{Kind: trace.Message, Peer: r.pe, Dir: uint8(x.dirOf(q)), Start: t.at, End: now,
-			Bytes: t.bytes, Seq: int64(t.seq), Ring: q.number(), Line: x.lines.text(t.line)})
+			Bytes: t.bytes, Seq: int64(t.seq), Ring: q.number(), Line: t.line.Text()})
 	}
 	x.result.Messages++
 	x.result.Bytes += t.bytes
 	if x.causes != nil {
 		x.causes.Arrived(q.causes.ring, t.bytes)
 	}
-	q.tokens[q.sizing.Slot(t.seq)] = *x.tokens.At(t.token)
-	x.tokens.Drop(t.token)
+	q.tokens[q.sizing.Slot(t.seq)] = *x.tokens.At(t.side)
+	x.tokens.Drop(t.side)
 	if q.Arrive(q.slots, q.sizing, t.seq, now) == 0 {
 		return
 	}

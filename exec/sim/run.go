@@ -9,6 +9,7 @@ import (
 	"kernbench/record/history"
 	"kernbench/record/oplog"
 	"kernbench/tl"
+	"kernbench/tl/frames"
 	"kernbench/tl/launch"
 	"kernbench/unit"
 )
@@ -24,7 +25,6 @@ type run struct {
 	sizing    map[int]*ipcq.Sizing // of their slots, by number
 	mostSlots int                  // of a ring
 	xfers     slab.Table[transfer]
-	lines     lines
 	tokens    slab.Table[ipcq.Token] // in flight
 	multis    slab.Table[multi]
 	groups    map[any]*group // by the team or group that instructions name
@@ -95,12 +95,12 @@ type ring struct {
 // payload holds what one send puts into a ring.
 type payload struct {
 	ipcq.Stream
-	token    ipcq.Token // all of it
-	per      int32      // elements of a slot
-	slot     int32      // slot that holds the source, or -1
-	in       uint8      // ring of that slot
-	channels uint16     // of the send
-	line     string     // of the send, if lines are recorded
+	token    ipcq.Token   // all of it
+	per      int32        // elements of a slot
+	slot     int32        // slot that holds the source, or -1
+	in       uint8        // ring of that slot
+	channels uint16       // of the send
+	line     *frames.Call // of the send, if lines are recorded
 }
 
 // Event kinds beyond the fabric's.

@@ -63,16 +63,3 @@ func TestPeersTakeNoSpareMemory(t *testing.T) {
 		t.Errorf("1,024 peers have space for %d and %d slots, want 1024 and 2048", cap(p.list), len(p.slot))
 	}
 }
-
-// TestLinesHaveNumbers: each text has one number, which gives it back.
-func TestLinesHaveNumbers(t *testing.T) {
-	var l lines
-	for range 2 {
-		for i, text := range []string{"", "a.go:1", "b.go:2", "a.go:1"} {
-			want := []uint32{0, 1, 2, 1}[i]
-			if n := l.number(text); n != want || l.text(n) != text {
-				t.Errorf("%q has number %d, want %d, which is %q", text, n, want, l.text(n))
-			}
-		}
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/frames"
 	"kernbench/tl/launch"
 	"kernbench/unit"
 )
@@ -23,7 +24,7 @@ func (r *rank) engineCopy(op *launch.StreamOp) {
 	elems := int32(bytes / int64(op.Type.Size()))
 	t := transfer{
 		kind: anEngineCopy, rank: r.id, cell: tl.None, slot: -1, typ: op.Type, addr: op.Src, rows: int32(op.Rows), pitch: op.SrcPitch,
-		n: elems, total: elems, bytes: bytes, at: r.Clock, line: x.lines.number(op.Line),
+		n: elems, total: elems, bytes: bytes, at: r.Clock, line: frames.NewCall(op.Line),
 	}
 	if x.log != nil {
 		t.value = x.log.NewValue()

@@ -13,7 +13,7 @@ import (
 )
 
 // A trace that is handed on in parts has the same events as one that is handed on at the end. They
-// are in the order of their start, except kernels.
+// are in the order of their start, except kernels. Those of transfers have their source lines.
 func TestTraceInParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice(t)
@@ -25,6 +25,14 @@ func TestTraceInParts(t *testing.T) {
 		whole, err := p.onSimWith(opts)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, e := range whole.trace {
+			switch e.Kind {
+			case trace.Load, trace.Store, trace.Message, trace.Put, trace.Get, trace.Notify:
+				if e.Line == "" {
+					t.Fatalf("%v without a line: %+v", e.Kind, e)
+				}
+			}
 		}
 		m := machineFor(p.queue, p.order, "")
 		parts, err := p.on(func(l *oplog.Log, c *collector) executor {

@@ -6,6 +6,7 @@ import (
 	"kernbench/program"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/frames"
 	"kernbench/tl/launch"
 	"kernbench/unit"
 )
@@ -112,9 +113,9 @@ func (e *Executor) classRanks(ctx context.Context, l *launch.Launch) ([]bool, er
 }
 
 // emitSpan emits the span of arithmetic, or of a load or store that is complete.
-func (r *rank) emitSpan(k trace.Kind, start, end unit.Time, bytes int64, line uint32) {
+func (r *rank) emitSpan(k trace.Kind, start, end unit.Time, bytes int64, line *frames.Call) {
 	if r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: bytes, Line: r.run.lines.text(line)})
+		r.emit(trace.Event{Kind: k, Peer: -1, Start: start, End: end, Bytes: bytes, Line: line.Text()})
 	}
 }
 
@@ -135,10 +136,10 @@ func (r *rank) flow() uint64 {
 }
 
 // oneSidedSpan emits the span of a one-sided operation, from its call.
-func (r *rank) oneSidedSpan(k trace.Kind, f *change, end unit.Time, bytes int64, line uint32) {
+func (r *rank) oneSidedSpan(k trace.Kind, f *change, end unit.Time, bytes int64, line *frames.Call) {
 	if r.run.e.opts.Trace != nil {
 		r.emit(trace.Event{Kind: k, Peer: f.win.Team.PEs[f.member], Start: f.info.start, End: end, Bytes: bytes,
-			Flow: f.info.flow, Line: r.run.lines.text(line)})
+			Flow: f.info.flow, Line: line.Text()})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"kernbench/record/oplog"
 	"kernbench/record/trace"
 	"kernbench/tl"
+	"kernbench/tl/frames"
 	"kernbench/unit"
 )
 
@@ -36,12 +37,11 @@ type transfer struct {
 	off   int32 // first element within the value
 	n     int32
 	total int32
-	token uint32    // in run.tokens; 0: it carries none
-	seq   uint32    // of the token in its ring
-	side  uint32    // one-sided call: number of its effect; store: 1 + number of the peer
-	rows  int32     // of a load or store: ranges of memory, at a distance of pitch; 0: one range
-	route noc.Route // of the data that a request asks for
-	line  uint32    // in run.lines
+	seq   uint32       // of the token in its ring
+	side  uint32       // token: in run.tokens; one-sided call: number of its effect; store: 1 + number of the peer
+	rows  int32        // of a load or store: ranges of memory, at a distance of pitch; 0: one range
+	route noc.Route    // of the data that a request asks for
+	line  *frames.Call // of the kernel, if lines are recorded
 	addr  mem.Addr
 	bytes int64
 	pitch int64
@@ -222,8 +222,11 @@ func (s *sink) Taken(user uint32) {
 	t.eachRow(func(off, n int32, a mem.Addr) { x.log.Load(o, t.value, int(off), int(n), int(t.total), t.typ, a) })
 }
 
+// line returns the call of the kernel that a rank is at, if lines are recorded.
+func (r *rank) line() *frames.Call { return tl.Drive(r.ctx).Call() }
+
 func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
-	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: t.turn, Time: now, Line: r.run.lines.text(t.line)}
+	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: t.turn, Time: now, Line: t.line.Text()}
 }
 
 // Delivered handles a transfer whose last byte has arrived.

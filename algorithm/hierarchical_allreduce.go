@@ -47,13 +47,18 @@ func levelWidths(c *tl.Context, a tl.Args) []int {
 // widthsOf returns the sizes of the levels, with that of the outermost level at the end. Without
 // levels a cube is the inner level.
 func widthsOf(c *tl.Context, levels []int) []int {
-	widths, rest := slices.Clone(levels), c.WorldSize()
+	return widthsIn(c.WorldSize(), levels, c.NumPrograms(0))
+}
+
+// widthsIn is widthsOf for a number of ranks, of which perCube share a cube.
+func widthsIn(world int, levels []int, perCube int) []int {
+	widths, rest := slices.Clone(levels), world
 	if len(widths) == 0 {
-		widths = []int{gcd(c.NumPrograms(0), rest)}
+		widths = []int{gcd(perCube, rest)}
 	}
 	for _, w := range widths {
 		if w < 1 || rest%w != 0 {
-			panic(fmt.Sprintf("levels %v: each must be at least 1, and their product must divide %d ranks", widths, c.WorldSize()))
+			panic(fmt.Sprintf("levels %v: each must be at least 1, and their product must divide %d ranks", widths, world))
 		}
 		rest /= w
 	}

@@ -28,10 +28,6 @@ import (
 // because the rank has then read the slot.
 func nvlsTreeAllReduce(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
-	if width == c.WorldSize() {
-		nvlsAllReduce(c, a)
-		return
-	}
 	newNodeTree(c, a, width, treePieces(int64(a.NElem)*int64(a.DType.Size()), treeHeight(c.WorldSize()/width))).run()
 }
 
@@ -318,6 +314,7 @@ var NVLSTreeAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "none",
 	Kernel:     nvlsTreeAllReduce,
+	OneNode:    NVLSAllReduce,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		// A smaller call may have one piece fewer, so that its pieces are longer.
 		height := bits.Len(uint(max(0, world/2))) + 1

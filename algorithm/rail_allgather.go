@@ -17,10 +17,6 @@ import (
 // has row 2+t, with a word for each node.
 func railAllGather(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
-	if width == c.WorldSize() {
-		directAllGather(c, a)
-		return
-	}
 	r := newRails(c, a, width, a.NElem, 1, tileToSelf, 1, copyDepth)
 	data, signals := scratch(c, a, r.pieces*len(r.rail)*r.slot)
 	r.signals = signals
@@ -78,6 +74,7 @@ var RailAllGather = Register(Algorithm{
 	Collective: "all_gather",
 	Topology:   "none",
 	Kernel:     railAllGather,
+	OneNode:    DirectAllGather,
 	Pipelined:  true,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return scratchLayout(world, railSlots(nElem, world), t, 2+railPieces, meshRow(world))

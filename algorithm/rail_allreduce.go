@@ -26,10 +26,6 @@ import (
 // the barriers. Piece t has row 2+2t for sums and row 3+2t for results, with a word for each node.
 func railAllReduce(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
-	if width == c.WorldSize() {
-		directAllReduce(c, a)
-		return
-	}
 	r := newRail(c, a, width)
 	use := a.Use(0)
 	r.barrier(0, use)
@@ -174,6 +170,7 @@ var RailAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "none",
 	Kernel:     railAllReduce,
+	OneNode:    DirectAllReduce,
 	Pipelined:  true,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		rows := 2 + 2*railPieces

@@ -23,10 +23,6 @@ import (
 // one word, in row 3+t.
 func railBroadcast(c *tl.Context, a tl.Args) {
 	width := innermost(widthsOf(c, a.Levels))
-	if width == c.WorldSize() {
-		directBroadcast(c, a)
-		return
-	}
 	root := fromRoot(c, a).root
 	r := newRails(c, a, width, tl.CDiv(a.NElem, width), 1, tileToOthers, 1, copyDepth)
 	on := r.next(root / width)
@@ -137,6 +133,7 @@ var RailBroadcast = Register(Algorithm{
 	Collective: "broadcast",
 	Topology:   "none",
 	Kernel:     railBroadcast,
+	OneNode:    DirectBroadcast,
 	KernelArgs: firstIsRoot,
 	Pipelined:  true,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {

@@ -19,10 +19,6 @@ import (
 // signals are for the barriers. Piece t has row 2+t, with a word for each node.
 func railReduceScatter(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
-	if width == c.WorldSize() {
-		directReduceScatter(c, a)
-		return
-	}
 	me, n := c.Rank(), c.WorldSize()
 	longest := 0
 	for j := range n {
@@ -101,6 +97,7 @@ var RailReduceScatter = Register(Algorithm{
 	Collective: "reduce_scatter",
 	Topology:   "none",
 	Kernel:     railReduceScatter,
+	OneNode:    DirectReduceScatter,
 	Pipelined:  true,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		return scratchLayout(world, railSlots(tl.CDiv(nElem, max(1, world)), world+1), t, 2+railPieces, meshRow(world))

@@ -23,6 +23,7 @@ type Algorithm struct {
 	Neighbors  topology.Override // changes to that topology, or nil
 
 	Kernel     tl.Kernel
+	OneNode    *Algorithm                   // performs the calls of ranks that are all of one node; nil: Kernel does
 	KernelArgs func(world, nElem int) []int // Args.Ints of a launch; nil for none
 	Check      func(world, nElem int) error // returns an error for an unsupported call; nil: all calls that the topology supports
 	Ops        []tl.ReduceOp                // operators that the kernel supports; nil: all
@@ -89,10 +90,14 @@ func Register(a Algorithm) *Algorithm {
 	if _, err := topology.Lookup(a.Topology); err != nil {
 		panic(fmt.Sprintf("algorithm: row %q: %v; one of your own is registered before: write Topology: yours.Name", a.Name, err))
 	}
+	if one := a.OneNode; one != nil && one.Collective != a.Collective {
+		panic(fmt.Sprintf("algorithm: row %q: on one node %s performs %s: name an algorithm of %s", a.Name, one.Name, one.Collective, a.Collective))
+	}
 	i, found := slices.BinarySearchFunc(rows, a.Name, byName)
 	if found {
 		panic("algorithm: two rows are called " + a.Name)
 	}
+	a.dispatch()
 	rows = slices.Insert(rows, i, &a)
 	return &a
 }

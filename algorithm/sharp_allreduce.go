@@ -22,10 +22,6 @@ import (
 // slot is filled in step k+1 and read in step k+2.
 func sharpAllReduce(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
-	if width == c.WorldSize() {
-		nvlsAllReduce(c, a)
-		return
-	}
 	newSharp(c, a, width, sharpPieces(int64(a.NElem)*int64(a.DType.Size()))).run()
 }
 
@@ -166,6 +162,7 @@ var SHARPAllReduce = Register(Algorithm{
 	Collective: "all_reduce",
 	Topology:   "none",
 	Kernel:     sharpAllReduce,
+	OneNode:    NVLSAllReduce,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 		const rows = 2
 		if world < 1 || nElem < 0 || !t.Valid() || nElem > mem.MaxOffset/16 {

@@ -46,6 +46,15 @@ type Plan struct {
 // PerSIP reports whether a rank is a SIP.
 func (p *Plan) PerSIP() bool { return p.Config.RankLevel == "sip" }
 
+// Performer returns the algorithm whose kernel performs the calls: that of the plan, or another one
+// because all ranks are of one node.
+func (p *Plan) Performer() *algorithm.Algorithm {
+	if p.PEs == nil || p.machine == nil {
+		return p.Algorithm
+	}
+	return p.Algorithm.Performer(p.World, levels(p.machine, p.PEs), p.PEsPerCube)
+}
+
 // Install overrides the configuration that InstallIPCQ uses.
 type Install struct {
 	World int     // ranks; 0: as configured

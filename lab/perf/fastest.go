@@ -40,6 +40,7 @@ type contest struct {
 	size   unit.Bytes
 	rows   []*Row
 	jobs   map[*Row][]*sweep.Case // the deciding ones come last
+	took   map[string]unit.Time   // of the runs so far, by sweep.SameRun
 	anchor bool                   // larger sizes are extrapolated from it, and it is not shown
 	varied bool                   // it has the rows with other settings that smaller sizes had
 }
@@ -54,7 +55,9 @@ func (p *perfPlan) contests() []*contest {
 		call := fmt.Sprint(series, " ", r.Count)
 		c := at[call]
 		if c == nil {
-			c = &contest{series: series, size: r.Size, jobs: map[*Row][]*sweep.Case{}, anchor: p.tuned[r].anchor}
+			c = &contest{
+				series: series, size: r.Size, jobs: map[*Row][]*sweep.Case{}, took: map[string]unit.Time{}, anchor: p.tuned[r].anchor,
+			}
 			at[call] = c
 			all = append(all, c)
 		}
@@ -172,27 +175,66 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 	return rows[0], nil
 }
 
-// measureDue measures rows of a contest.
+// eventCounts has the events of the last simulation by series and algorithm. Longer runs start
+// first.
+type eventCounts map[string]int64
+
+// keep notes the events of a simulation.
+func (e eventCounts) keep(key string, events int64) { e[key] = events }
+
+// measureDue measures rows of a contest. Rows whose runs are the same share one. If it fails, the
+// next of them is run, so that each has an error of its own.
 func (p *perfPlan) measureDue(ctx context.Context, c *contest, rows []*Row, times map[*Row]unit.Time,
 	known map[string][]sweep.Point) error {
-	var jobs []*sweep.Case
-	for i, r := range rows {
-		if of := c.jobs[r]; len(of) > 0 {
+	for len(rows) > 0 {
+		var jobs []*sweep.Case
+		var same []*Row // as a row that is being measured
+		running := map[string]bool{}
+		took := func(r *Row, t unit.Time) {
+			times[r] = t
+			key := c.key(r)
+			known[key] = append(known[key], sweep.Point{Size: c.size, Time: t})
+		}
+		for i, r := range rows {
+			of := c.jobs[r]
+			if len(of) == 0 {
+				continue
+			}
+			run := p.sameRun(r)
+			if t, ended := c.took[run]; ended {
+				took(r, t)
+				continue
+			}
+			if running[run] {
+				same = append(same, r)
+				continue
+			}
+			running[run] = true
 			one := *of[len(of)-1]
 			one.Row, one.Job, one.Bytes = i, one.Job.Verified(false), 0 // the winner is checked
+			one.Length = p.events[c.key(r)]
 			jobs = append(jobs, &one)
 		}
-	}
-	return p.sideBySide(ctx, jobs, func(j *sweep.Case, as *sweep.Placement) {
-		r := rows[j.Row]
-		if as.Err != nil {
-			r.set(j.InPlace, as)
-			return
+		if err := p.sideBySide(ctx, jobs, func(j *sweep.Case, as *sweep.Placement) {
+			r := rows[j.Row]
+			if as.Err != nil {
+				r.set(j.InPlace, as)
+				return
+			}
+			c.took[p.sameRun(r)] = as.Time
+			p.events.keep(c.key(r), j.Events)
+			took(r, as.Time)
+		}); err != nil {
+			return err
 		}
-		times[r] = as.Time
-		key := c.key(r)
-		known[key] = append(known[key], sweep.Point{Size: c.size, Time: as.Time})
-	})
+		rows = same
+	}
+	return nil
+}
+
+// sameRun returns a name that rows of a contest share if their runs are the same.
+func (p *perfPlan) sameRun(r *Row) string {
+	return sweep.SameRun(p.targets[r].Plan)
 }
 
 // sideBySide makes runs in parallel. It fails if ctx ends them or a kernel does not end.

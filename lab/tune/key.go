@@ -7,23 +7,24 @@ import (
 
 	"kernbench/collective"
 	"kernbench/conf"
-	"kernbench/lab/run"
+	"kernbench/lab/sweep"
 	"kernbench/tl"
 	"kernbench/unit"
 )
 
 // key returns a hash of everything that the time of a call depends on. Settings that a target has
-// no use for are no part of it. With a size, neither is the size of a slot that holds all of that:
-// so long a message is never cut. It counts if several channels share the slots.
+// no use for are no part of it. With a size, the key names the algorithm whose kernel runs. Then it
+// also leaves out the size of a slot that holds all of that size: so long a message is never cut.
+// It counts if several channels share the slots.
 func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collective, c collective.Call, inPlace bool,
 	size unit.Bytes) string {
-	cfg := v.plan.Config
-	cfg.Name, cfg.Settings.Algorithm, cfg.WorldSize, cfg.NElem = "", "", 0, 0
-	if !run.HasRings(v.plan) {
-		cfg.NSlots, cfg.RingSlots, cfg.SlotSize = 0, "none", 0
+	a := v.plan.Algorithm
+	if size >= 0 {
+		a = v.plan.Performer()
 	}
-	if !v.plan.Algorithm.Pipelined {
-		cfg.ChunkSize = 0
+	cfg := sweep.Settings(v.plan, a)
+	if a != v.plan.Algorithm {
+		cfg.Module = a.Name
 	}
 	if cfg.RingSlots == "none" {
 		cfg.RingSlots = "" // no part of keys from before there was the setting
@@ -40,7 +41,7 @@ func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collec
 		Seed                                              uint64
 		Protocol                                          tl.Protocol
 		Start                                             unit.Time
-	}{program, m.fingerprint, v.plan.Algorithm.Name, what.Name, m.base.AtFidelity(), cfg, c, inPlace, m.base.Seed,
+	}{program, m.fingerprint, a.Name, what.Name, m.base.AtFidelity(), cfg, c, inPlace, m.base.Seed,
 		v.plan.Ring.Protocol, v.plan.Start})
 	if err != nil {
 		panic(err) // numbers and words have a JSON form

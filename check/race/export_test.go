@@ -13,7 +13,7 @@ func (d *Detector) Live() (events, clocks int) {
 // Covers returns the number of covers on all links.
 func (d *Detector) Covers() (n int) {
 	for i := range d.numLinks {
-		n += len(d.linkAt(i + 1).known)
+		n += len(d.coversOf(d.linkAt(i + 1)))
 	}
 	return n
 }
@@ -46,7 +46,7 @@ func (d *Detector) InOrder() bool {
 	d.log.Flush()
 	for l := range d.numLinks {
 		last := uint32(0)
-		for i := d.linkStateAt(l + 1).live.head; i != 0; i = d.placeIn(i).lnext {
+		for i := d.linkAt(l + 1).live.head; i != 0; i = d.placeIn(i).lnext {
 			if d.event(i).seq < last {
 				return false
 			}

@@ -116,6 +116,9 @@ func (f *facts) comes(d *Detector, w *word, e *event) bool {
 
 // of reports whether anything is known of a word.
 func (f *facts) of(w history.Word) bool {
+	if len(f.byWord)+len(f.readers)+len(f.notifiers)+len(f.careful)+len(f.guards) == 0 {
+		return false // the usual case
+	}
 	return len(f.byWord[w]) > 0 || len(f.readers[w]) > 0 || len(f.notifiers[w]) > 0 || f.careful[w] || f.guards[w]
 }
 
@@ -144,7 +147,7 @@ func (d *Detector) foresee(w *word) {
 		r := history.Record{Kind: history.Notify, Agent: l.agent, Call: l.call, Line: l.line}
 		e := d.newEvent(&r)
 		e.future, e.update, e.addr, e.typ, e.set, e.v, e.rows = true, true, w.addr, w.typ, l.set, l.value, int32(l.order)
-		e.link, e.class, e.seq, e.before = d.linkTo(l.agent, l.to).id, control, l.seq, l.before
+		e.link, e.class, e.seq, e.before = d.linkTo(l.agent, l.to), control, l.seq, l.before
 		v := d.newVec()
 		v.t = append(v.t, l.times...)
 		e.clk = clock{v, l.agent, l.time}

@@ -84,7 +84,7 @@ func (d *Detector) ownUpdate(e *event, w history.Word) *event {
 
 // insert enters an event of an earlier number into its link.
 func (d *Detector) insert(e *event) {
-	live := &d.linkStateAt(e.link).live
+	live := &d.linkAt(e.link).live
 	next, prev := eventID(0), live.tail
 	for prev != 0 && d.event(prev).seq > e.seq {
 		next, prev = prev, d.placeIn(prev).lprev

@@ -9,35 +9,38 @@ import (
 
 // link is what one agent sends to the memory of one PE: stores, puts, notifications. Their numbers
 // grow; those of one agent differ.
-// It fits a line of a cache.
+// There may be a link for each pair of ranks, most of which have one cover. So a link holds no
+// pointer, and fits a line of a cache with one cover.
 type link struct {
-	id       linkID
 	agent    history.Agent
 	to       int32  // PE
 	seq      uint32 // of the last
 	fenced   uint32 // effects up to this number come before later ones
 	fences   uint32 // fences of the agent that have been taken into account
 	notified seqs   // by channel: the number that the last notification, and so the next one, comes after
-	tidy     int32  // number of covers at which unused ones are dropped
-	known    []cover
-}
-
-// linkState is what a link's events need of it. It lies apart, so that the caches hold it for all
-// links.
-type linkState struct {
-	live list // by seq
-	most seqs // the largest numbers among all covers so far
+	live     list   // by seq
+	one      [1]cover
+	covers   coversID // of more than one cover; else 0, and one may have a cover
 }
 
 // linkID is the number of a link; 0: none.
 type linkID uint32
 
+// coversID is the number of a linkCovers; 0: none.
+type coversID uint32
+
+// linkCovers are all covers of a link that has had several.
+type linkCovers struct {
+	all  []cover
+	most seqs // the largest numbers among all covers so far
+	tidy int  // number of covers at which unused ones are dropped
+}
+
 // linkPool holds the links. They are never given back.
 type linkPool struct {
-	links     [][]link // in slabs
-	states    [][]linkState
-	numLinks  linkID
-	coverSlab []cover // the rest of a slab, for links without covers
+	links    [][]link // in slabs
+	numLinks linkID
+	several  []linkCovers
 }
 
 // Links lie in slabs of linkSlab links.
@@ -48,18 +51,13 @@ const (
 
 func (d *linkPool) linkAt(i linkID) *link { return &d.links[i>>linkBits][i&(linkSlab-1)] }
 
-func (d *linkPool) linkStateAt(i linkID) *linkState { return &d.states[i>>linkBits][i&(linkSlab-1)] }
-
-// newLink adds a link.
-func (d *linkPool) newLink() *link {
+// newLink returns the number of a new link.
+func (d *linkPool) newLink() linkID {
 	d.numLinks++
 	if int(d.numLinks>>linkBits) >= len(d.links) {
 		d.links = append(d.links, make([]link, linkSlab))
-		d.states = append(d.states, make([]linkState, linkSlab))
 	}
-	l := d.linkAt(d.numLinks)
-	l.id = d.numLinks
-	return l
+	return d.numLinks
 }
 
 // linksTo is the links of an agent by PE. Those to the first PEs are in a row if they are many: the
@@ -85,6 +83,10 @@ func (t *linksTo) at(to int32) linkID {
 // set enters a link that is not there yet.
 func (t *linksTo) set(to int32, i linkID) {
 	t.n++
+	if n := len(t.row); int(to) == n && n > 0 && n < emptyLinks*t.n && len(t.rest) == 0 {
+		t.row = append(t.row, i)
+		return
+	}
 	if uint32(to) < uint32(len(t.row)) {
 		t.row[to] = i
 		return
@@ -128,27 +130,27 @@ type tidying struct {
 	had    []cover
 }
 
-// linkTo returns the link of an agent to a PE.
-func (d *Detector) linkTo(agent history.Agent, to int32) *link {
+// linkTo returns the number of the link of an agent to a PE.
+func (d *Detector) linkTo(agent history.Agent, to int32) linkID {
 	a := &d.agents[agent]
 	if a.lastLink != 0 && a.lastPE == to {
-		return d.linkAt(a.lastLink)
+		return a.lastLink
 	}
 	i := a.links.at(to)
 	if i == 0 {
-		l := d.newLink()
+		i = d.newLink()
+		l := d.linkAt(i)
 		l.agent, l.to, l.fences = agent, to, a.fences
-		i = l.id
 		a.links.set(to, i)
 	}
 	a.lastLink, a.lastPE = i, to
-	return d.linkAt(i)
+	return i
 }
 
 // fencedLink returns the link of an agent to a PE, on which the fences so far have been taken into
 // account.
 func (d *Detector) fencedLink(agent history.Agent, to int32) *link {
-	l := d.linkTo(agent, to)
+	l := d.linkAt(d.linkTo(agent, to))
 	if a := &d.agents[agent]; l.fences != a.fences {
 		l.fences, l.fenced = a.fences, l.seq
 	}
@@ -176,8 +178,8 @@ func (d *Detector) enlist(e *event, to int32, c class) {
 		e.before = seqs{l.seq, l.seq, l.seq}
 	}
 	l.seq = d.agents[e.agent].nextSeq()
-	e.link, e.seq, e.class = l.id, l.seq, c
-	p, live := d.placeIn(e.id), &d.linkStateAt(l.id).live
+	e.link, e.seq, e.class = d.linkTo(e.agent, to), l.seq, c
+	p, live := d.placeIn(e.id), &l.live
 	p.lprev, p.lnext = live.tail, 0
 	if live.tail != 0 {
 		d.placeIn(live.tail).lnext = e.id
@@ -193,12 +195,12 @@ func (d *Detector) unlink(e *event) {
 	if p.lprev != 0 {
 		d.placeIn(p.lprev).lnext = p.lnext
 	} else {
-		d.linkStateAt(e.link).live.head = p.lnext
+		d.linkAt(e.link).live.head = p.lnext
 	}
 	if p.lnext != 0 {
 		d.placeIn(p.lnext).lprev = p.lprev
 	} else {
-		d.linkStateAt(e.link).live.tail = p.lprev
+		d.linkAt(e.link).live.tail = p.lprev
 	}
 	p.lprev, p.lnext = 0, 0
 }
@@ -209,26 +211,28 @@ func (d *Detector) covers(c *clock, e *event) bool { return d.coversOn(e.link, c
 
 // coversOn is covers for the accesses of an event on a link.
 func (d *Detector) coversOn(on linkID, c *clock, e *event) bool {
-	if d.linkStateAt(on).most[e.class] < e.seq {
+	l := d.linkAt(on)
+	if l.covers != 0 && d.several[l.covers].most[e.class] < e.seq {
 		return false
 	}
-	l := d.linkAt(on)
-	for i := len(l.known) - 1; i >= 0; i-- {
-		if v := &l.known[i]; v.upTo[e.class] >= e.seq && c.reaches(v.agent, v.time) {
+	known := d.coversOf(l)
+	for i := len(known) - 1; i >= 0; i-- {
+		if v := &known[i]; v.upTo[e.class] >= e.seq && c.reaches(v.agent, v.time) {
 			return true
 		}
 	}
 	return false
 }
 
-// emptied returns the number up to which the clock knows the link to be empty.
-func (l *link) emptied(c *clock) (upTo seqs) {
-	for i := range l.known {
-		if v := &l.known[i]; c.reaches(v.agent, v.time) {
-			upTo.raise(v.upTo)
-		}
+// coversOf returns the covers of a link, the newest last.
+func (d *linkPool) coversOf(l *link) []cover {
+	switch {
+	case l.covers != 0:
+		return d.several[l.covers].all
+	case l.one[0].time != 0:
+		return l.one[:]
 	}
-	return upTo
+	return nil
 }
 
 // mostWalked bounds the events of a link that are examined one by one.
@@ -239,7 +243,7 @@ const mostWalked = 64
 func (d *Detector) emptied(on linkID, c *clock, most seqs) seqs {
 	l := d.linkAt(on)
 	upTo, far, n := most, slices.Max(most[:]), 0
-	for i := d.linkStateAt(l.id).live.head; i != 0; {
+	for i := l.live.head; i != 0; {
 		e := d.event(i)
 		if i = d.placeIn(i).lnext; e.seq > far {
 			break
@@ -259,7 +263,11 @@ func (d *Detector) emptied(on linkID, c *clock, most seqs) seqs {
 			upTo[e.class] = e.seq - 1
 		}
 	}
-	upTo.raise(l.emptied(c))
+	for _, v := range d.coversOf(l) {
+		if c.reaches(v.agent, v.time) {
+			upTo.raise(v.upTo)
+		}
+	}
 	return upTo
 }
 
@@ -269,9 +277,10 @@ func (d *Detector) cover(on linkID, w witness, upTo seqs) {
 		return
 	}
 	l := d.linkAt(on)
+	known := d.coversOf(l)
 	news := true
-	for i := len(l.known) - 1; i >= 0; i-- {
-		if v := &l.known[i]; v.agent == w.agent {
+	for i := len(known) - 1; i >= 0; i-- {
+		if v := &known[i]; v.agent == w.agent {
 			news = false
 			for c := range upTo {
 				news = news || upTo[c] > v.upTo[c]
@@ -279,36 +288,42 @@ func (d *Detector) cover(on linkID, w witness, upTo seqs) {
 			break
 		}
 	}
-	if !news {
-		return
+	if news {
+		d.addCover(l, cover{w, upTo})
 	}
-	if len(l.known) >= max(int(l.tidy), 64) {
-		d.tidyCovers(l)
-		l.tidy = int32(2 * len(l.known))
-	}
-	if l.known == nil {
-		l.known = d.emptyCovers()
-	}
-	l.known = append(l.known, cover{w, upTo})
-	d.linkStateAt(on).most.raise(upTo)
 }
 
-// emptyCovers has space for the one cover that many links have.
-func (d *linkPool) emptyCovers() []cover {
-	if len(d.coverSlab) == 0 {
-		d.coverSlab = make([]cover, 512)
+// fewCovers is the number of covers of a link that are kept without a look at which are used.
+const fewCovers = 64
+
+// addCover adds a cover to those of a link.
+func (d *Detector) addCover(l *link, v cover) {
+	if l.covers == 0 {
+		if l.one[0].time == 0 {
+			l.one[0] = v
+			return
+		}
+		if len(d.several) == 0 {
+			d.several = append(d.several, linkCovers{}) // number 0
+		}
+		l.covers = coversID(len(d.several))
+		d.several = append(d.several, linkCovers{all: append(make([]cover, 0, 4), l.one[0]), most: l.one[0].upTo})
 	}
-	new := d.coverSlab[:0:1]
-	d.coverSlab = d.coverSlab[1:]
-	return new
+	x := &d.several[l.covers]
+	if len(x.all) >= max(x.tidy, fewCovers) {
+		d.tidyCovers(l, x)
+		x.tidy = 4 * len(x.all)
+	}
+	x.all = append(x.all, v)
+	x.most.raise(v.upTo)
 }
 
 // tidyCovers drops the covers that are the first of their agent for no event that is left.
-func (d *Detector) tidyCovers(l *link) {
+func (d *Detector) tidyCovers(l *link, x *linkCovers) {
 	for c := range d.places {
 		d.places[c] = d.places[c][:0]
 	}
-	for i := d.linkStateAt(l.id).live.head; i != 0; {
+	for i := l.live.head; i != 0; {
 		e := d.event(i)
 		i = d.placeIn(i).lnext
 		d.places[e.class] = append(d.places[e.class], e.seq)
@@ -322,7 +337,7 @@ func (d *Detector) tidyCovers(l *link) {
 		}
 	}
 	had := d.had[:0] // by agent: what earlier covers have
-	l.known = slices.DeleteFunc(l.known, func(v cover) bool {
+	x.all = slices.DeleteFunc(x.all, func(v cover) bool {
 		i := slices.IndexFunc(had, func(h cover) bool { return h.agent == v.agent })
 		if i < 0 {
 			i = len(had)

@@ -15,7 +15,7 @@ type entry[T any] struct {
 }
 
 // cacheBits is log2 of the number of cached entries.
-const cacheBits = 10
+const cacheBits = 13
 
 func newTable[T any]() table[T] {
 	return table[T]{all: map[mem.Addr]*T{}, cache: make([]entry[T], 1<<cacheBits)}

@@ -346,8 +346,8 @@ func (d *Detector) endGrid(s history.Agent) {
 // ordered after the earlier ones.
 func (d *Detector) rest() {
 	for _, ps := range d.pages.all {
-		for i := range ps.page {
-			d.releaseSegs(&ps.page[i])
+		for i := range ps {
+			d.releaseSegs(&ps[i])
 		}
 	}
 	d.clearSheets()

@@ -13,24 +13,23 @@ const (
 	pageSize = 1 << pageBits
 )
 
-// page is the stretches of one page that were accessed, by address.
-type page struct{ segs []seg }
+// page is the stretches of one page that were accessed, by address. It fits a line of a cache, with
+// the stretches of most pages.
+type page struct {
+	segs   []seg
+	own    [2]seg      // where segs are at first
+	sheets *pageSheets // nil: none
+}
 
 // pages are those of a larger stretch of memory: most agents touch many in a row.
-type pages struct {
-	page   [1 << (pagesBits - pageBits)]page
-	sheets *[1 << (pagesBits - pageBits)]pageSheets // nil: none
-}
+type pages [1 << (pagesBits - pageBits)]page
 
 const pagesBits = 19
 
 // pageAt returns the page of an address.
 func (s *shadow) pageAt(a mem.Addr) *page {
-	return &s.pages.at(a >> pagesBits).page[placeInPages(a)]
+	return &s.pages.at(a >> pagesBits)[a>>pageBits&(1<<(pagesBits-pageBits)-1)]
 }
-
-// placeInPages returns the place of the page of an address in its pages.
-func placeInPages(a mem.Addr) mem.Addr { return a >> pageBits & (1<<(pagesBits-pageBits) - 1) }
 
 // seg is bytes [lo, hi) of a page, with the accesses that a later one may have to be ordered after.
 // There may be millions, so it holds no pointer.
@@ -60,7 +59,6 @@ func (s *shadow) nodeAt(i nodeID) *node { return &s.nodes[i>>slabBits][i&(slabSi
 type shadow struct {
 	pages table[pages]
 	sheetPool
-	spare    []seg    // the rest of a slab, for pages without stretches
 	nodes    [][]node // in slabs
 	numNodes nodeID
 	freeNode nodeID
@@ -103,9 +101,8 @@ func (d *Detector) access(e *event, r *history.Range) {
 func (d *Detector) stretch(e *event, a mem.Addr, n int64) {
 	for end := a + mem.Addr(n); a < end; {
 		base := a &^ (pageSize - 1)
-		ps := d.pages.at(a >> pagesBits)
-		p, hi := &ps.page[placeInPages(a)], min(end, base+pageSize)
-		if ps.sheets != nil && ps.sheets[placeInPages(a)] != (pageSheets{}) {
+		p, hi := d.pageAt(a), min(end, base+pageSize)
+		if p.sheets != nil && *p.sheets != (pageSheets{}) {
 			free, next := d.acrossSheet(e, a, end)
 			if next != a {
 				a = next
@@ -121,8 +118,15 @@ func (d *Detector) stretch(e *event, a mem.Addr, n int64) {
 // touch enters an event into bytes [lo, hi) of a page.
 func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 	i := firstAfter(p.segs, lo)
-	if i < len(p.segs) && p.segs[i].lo == lo && p.segs[i].hi == hi {
-		d.update(&p.segs[i], base, e)
+	if i == len(p.segs) {
+		d.extend(p, lo, hi, e)
+		return
+	}
+	if j := p.tiles(i, lo, hi); j > i {
+		for k := i; k < j; k++ {
+			d.update(&p.segs[k], base, e)
+		}
+		d.merge(p, max(0, i-1), j)
 		return
 	}
 	out := d.out[:0]
@@ -168,22 +172,54 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 		e.hold()
 		add(seg{lo: at, hi: hi, one: e.id})
 	}
-	if cap(p.segs) == 0 {
-		p.segs = d.emptySegs()
-	}
 	p.segs = slices.Replace(p.segs, i, j, out...)
 	d.out = out
 }
 
-// emptySegs has space for the one stretch that many pages have.
-func (s *shadow) emptySegs() []seg {
-	const n = 1
-	if len(s.spare) < n {
-		s.spare = make([]seg, 512)
+// extend enters an event into bytes [lo, hi) after the last stretch of a page.
+func (d *Detector) extend(p *page, lo, hi uint16, e *event) {
+	if n := len(p.segs); n > 0 {
+		if s := &p.segs[n-1]; s.hi == lo && s.one == e.id && s.rest == 0 {
+			s.hi = hi
+			return
+		}
+	} else if cap(p.segs) == 0 {
+		p.segs = p.own[:0]
 	}
-	new := s.spare[:0:n]
-	s.spare = s.spare[n:]
-	return new
+	e.hold()
+	p.segs = append(p.segs, seg{lo: lo, hi: hi, one: e.id})
+}
+
+// tiles returns the number after the last stretch, if those from number i on are [lo, hi) without
+// gaps, else i.
+func (p *page) tiles(i int, lo, hi uint16) int {
+	j := i
+	for ; j < len(p.segs) && p.segs[j].lo == lo && lo < hi; j++ {
+		lo = p.segs[j].hi
+	}
+	if lo != hi {
+		return i
+	}
+	return j
+}
+
+// merge makes one of neighbours with the same only access, among the stretches from number i up to
+// j.
+func (d *Detector) merge(p *page, i, j int) {
+	last := i
+	for k := i + 1; k < j; k++ {
+		s, t := &p.segs[last], &p.segs[k]
+		if s.hi == t.lo && s.rest == 0 && t.rest == 0 && s.one == t.one {
+			s.hi = t.hi
+			d.release(d.event(t.one))
+			continue
+		}
+		last++
+		p.segs[last] = *t
+	}
+	if last+1 < j {
+		p.segs = slices.Delete(p.segs, last+1, j)
+	}
 }
 
 // guess returns where a place is among stretches of the same length.

@@ -41,20 +41,21 @@ func (p *page) holds(lo, hi uint16) bool {
 
 // sheetsAt returns the sheets of the page of an address.
 func (s *shadow) sheetsAt(a mem.Addr) *pageSheets {
-	ps := s.pages.at(a >> pagesBits)
-	if ps.sheets == nil {
-		ps.sheets = new([1 << (pagesBits - pageBits)]pageSheets)
+	p := s.pageAt(a)
+	if p.sheets == nil {
+		p.sheets = new(pageSheets)
 	}
-	return &ps.sheets[placeInPages(a)]
+	return p.sheets
 }
 
 // sheetAfter returns the first sheet of the page of an address that ends after it; nil: none.
 func (d *Detector) sheetAfter(a mem.Addr) *sheet {
-	if d.pages.at(a>>pagesBits).sheets == nil {
+	of := d.pageAt(a).sheets
+	if of == nil {
 		return nil
 	}
 	var first *sheet
-	for _, i := range d.sheetsAt(a) {
+	for _, i := range of {
 		if i == 0 {
 			continue
 		}

@@ -195,8 +195,8 @@ func (d *Detector) publish(r *history.Record) clock {
 func (d *Detector) judge(rs []history.Record) {
 	d.records += len(rs)
 	for i := range rs {
-		if k := i + prefetchDistance; k < len(rs) && d.liveEvents >= prefetchEvents {
-			d.prefetch(&rs[k])
+		if d.liveEvents >= prefetchEvents || d.numLinks >= prefetchEvents {
+			d.prefetch(rs, i)
 		}
 		d.record(&rs[i])
 	}

@@ -404,13 +404,17 @@ func (d *Detector) putting(r *history.Record) {
 	e.write, e.atomic, e.float = true, r.Atomic, r.Float
 	d.enlist(e, r.Peer, collective)
 	d.started(e, at)
-	var s *event
 	if r.Source.Bytes > 0 {
-		s = d.newEvent(r)
-		s.local = true
-		s.carrier = e.id // its source was read before it arrived
-		e.hold()
-		d.started(s, at)
+		s := d.readSource(r)
+		if s != nil {
+			s.hold()
+		} else {
+			s = d.newEvent(r)
+			s.local = true
+			s.carrier = e.id // its source was read before it arrived
+			e.hold()
+			d.started(s, at)
+		}
 		d.access(s, &r.Source)
 		d.passVia(e, s)
 		d.release(s)

@@ -9,6 +9,7 @@ import (
 
 // This file lets accesses share an event. A rank that reads from n others, or puts to them, begins
 // n accesses at one moment of its clock. If there are more than a few, they share one joint event.
+// So do all reads of sources by puts that return when they have read.
 // Invariant: an agent knows that a joint event is complete only if it knows that each of its
 // accesses is. So no hazard is missed. But a joint event may become known later than one of its
 // accesses. Therefore a pass with joint events reports no hazards: it requests another pass without
@@ -22,6 +23,7 @@ const (
 	jointStores
 	jointPuts    // writes of puts
 	jointSources // reads of puts
+	jointRead    // the same of puts that return when they have read
 	jointNotifications
 	jointSignals // notifications that go with puts
 	jointKinds
@@ -114,6 +116,26 @@ func (d *Detector) shareEvent(r *history.Record, k jointKind, to int32) *event {
 	}
 	x.ops = append(x.ops, r.Op)
 	return e
+}
+
+// readSource returns the joint event for the source of a put that returns when it has read it, or
+// nil if there is none. All such reads of a moment are complete at once. So the event needs no list
+// of them, and even a single read has a joint event.
+func (d *Detector) readSource(r *history.Record) *event {
+	a := &d.agents[r.Agent]
+	if r.NBI || !d.sharing(a) {
+		return nil
+	}
+	m := a.momentOf(jointRead)
+	if m.e == nil || m.time != a.clk.time {
+		d.endMoment(m)
+		d.joints++
+		e := d.newEvent(r)
+		e.joint, e.local, e.op = true, true, 0
+		m.e, m.time = e, a.clk.time
+	}
+	m.e.done = a.now()
+	return m.e
 }
 
 // newJoint returns a joint event.
@@ -284,7 +306,10 @@ func (d *Detector) putJointly(r *history.Record) bool {
 		return false
 	}
 	if r.Source.Bytes > 0 {
-		s := d.shareEvent(r, jointSources, -1)
+		s := d.readSource(r)
+		if s == nil {
+			s = d.shareEvent(r, jointSources, -1)
+		}
 		if s == nil {
 			s = d.newEvent(r)
 			s.local = true

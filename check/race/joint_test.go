@@ -200,6 +200,14 @@ func TestJointPasses(t *testing.T) {
 			h.wait(1, 0, tl.GE, 1)
 			h.store(1, cell(1, 0))
 		}},
+		{"a source that was read before another one", mem.PutSignal, func(h *account) {
+			h.put(0, cell(2, 0), cell(0, 1))
+			h.notify(0, wordOf(1, 0), 1)
+			h.read(0, cell(0, 3))
+			h.put(0, cell(2, 1), cell(0, 2))
+			h.wait(1, 0, tl.GE, 1)
+			h.store(1, cell(0, 1))
+		}},
 		{"a put with a signal", mem.PutSignal, func(h *account) {
 			h.read(0, cell(2, 0))
 			h.putSignalNBI(0, cell(1, 0), cell(0, 1), wordOf(1, 0), 1)

@@ -65,7 +65,7 @@ func TestThePromiseOfEachTable(t *testing.T) {
 		name := filepath.Base(file)
 		t.Run(strings.TrimSuffix(name, ".tsv"), func(t *testing.T) {
 			t.Parallel()
-			s := calibrate.Spec{File: file, Largest: 32 * unit.MiB, HoldOut: calibrate.HoldOut{Every: 3}}
+			s := calibrate.Spec{File: file, Largest: 8 * unit.MiB, HoldOut: calibrate.HoldOut{Every: 3}}
 			for _, m := range machinesOfTables {
 				if strings.HasPrefix(name, m.prefix) {
 					s.Base = run.Spec{Topology: m.topology, Sets: m.sets}

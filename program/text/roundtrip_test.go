@@ -168,6 +168,24 @@ func TestChannelsAreInTheProgram(t *testing.T) {
 	}
 }
 
+// TestNoChannelsWithoutARate: where the machine gives channels no rate, or has none, a program
+// names none.
+func TestNoChannelsWithoutARate(t *testing.T) {
+	for _, key := range []string{"software.blocks.copy_gbs=0", "software.channels.p2p.count=0"} {
+		s := run.Spec{
+			Topology: "dgx-h100", Sets: []string{key}, Algorithm: "ring_sendrecv",
+			NElem: 1 << 10, DType: dtype.F32, Executor: "sim",
+		}
+		f, err := run.Record(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := textOf(t, f); bytes.Contains(text, []byte(" channels ")) {
+			t.Errorf("%s: channels without effect:\n%s", key, text)
+		}
+	}
+}
+
 // timeOf returns the simulated time of a run with further settings.
 func timeOf(t *testing.T, s run.Spec, sets ...string) unit.Time {
 	t.Helper()

@@ -165,7 +165,7 @@ func TestFilesThatAreNone(t *testing.T) {
 		{"text", text, "text: this file is not a results database: name another with --db"},
 		{"another program's", write("other.db", "CREATE TABLE t (x)"), "other.db: is a database of another program"},
 		{"newer", write("newer.db", "PRAGMA application_id = 0x6b62656e", "PRAGMA user_version = 9"),
-			"written by a newer kernbench: it has version 9, this program knows 1 to 1"},
+			"written by a newer kernbench: found version 9, want 1 to 1"},
 		{"in no folder", filepath.Join(dir, "none", "x.db"), "cannot be opened: check that its folder exists"},
 		{"unnamed", "", "needs a file name"},
 	} {

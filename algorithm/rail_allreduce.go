@@ -57,7 +57,7 @@ type rail struct {
 
 func newRail(c *tl.Context, a tl.Args, width int) *rail {
 	nodes := c.WorldSize() / width
-	r := &rail{rails: newRails(c, a, width, tl.CDiv(a.NElem, width), nodes, tileToSelf, max(width, nodes), max(1, loadsAhead/width))}
+	r := &rail{rails: newRails(c, a, width, tl.CDiv(a.NElem, width), nodes, tileToSelf, max(width, nodes), railAhead(width))}
 	r.slice = func(v tl.Ref) tl.Ref { return v.Chunk(width, r.own) }
 	slots := r.pieces * len(r.rail) * r.slot
 	data, signals := scratch(c, a, 2*slots)

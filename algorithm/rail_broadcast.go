@@ -24,6 +24,9 @@ import (
 func railBroadcast(c *tl.Context, a tl.Args) {
 	width := innermost(widthsOf(c, a.Levels))
 	root := fromRoot(c, a).root
+	if a.ChunkBytes == 0 && width > usualNode {
+		a.ChunkBytes = railPiece * usualNode / int64(width)
+	}
 	r := newRails(c, a, width, tl.CDiv(a.NElem, width), 1, tileToOthers, 1, copyDepth)
 	on := r.next(root / width)
 	data, signals := scratch(c, a, r.pieces*r.slot)
@@ -56,6 +59,11 @@ func railBroadcast(c *tl.Context, a tl.Args) {
 	r.barrier(1, use)
 	awaitWord(c, started.Slice(0, len(r.rail)), use)
 }
+
+// usualNode is the number of ranks of a node up to which pieces of a broadcast have the usual
+// length. In a larger node a rank stores each piece to more ranks, so pieces are shorter. Else the
+// last one would take long after its put.
+const usualNode = 8
 
 // came returns the word of piece t.
 func (r *rails) came(t int) tl.Signal { return row(r.c, r.signals, 3+t).At(0) }

@@ -25,7 +25,7 @@ func railReduceScatter(c *tl.Context, a tl.Args) {
 		longest = max(longest, packed(a, n, j).N)
 	}
 	nodes := n / width
-	r := newRails(c, a, width, longest, 1, tileToSelf, max(width, nodes), max(1, loadsAhead/width))
+	r := newRails(c, a, width, longest, 1, tileToSelf, max(width, nodes), railAhead(width))
 	elems := packed(a, n, me).N
 	slots := nodes * r.pieces * r.slot
 	data, signals := scratch(c, a, slots+elems)

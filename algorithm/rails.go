@@ -77,6 +77,10 @@ func newRails(c *tl.Context, a tl.Args, width, longest, parts, most, widest, ahe
 	return r
 }
 
+// railAhead returns the number of jobs in flight that load a tile from each rank of a node. While
+// the tiles of one are combined, those of the next are on their way.
+func railAhead(width int) int { return max(2, loadsAhead/width) }
+
 // railCount returns the number of pieces of a vector.
 func railCount(a tl.Args, elems int) int {
 	bytes := int64(elems) * int64(a.DType.Size())

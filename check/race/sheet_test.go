@@ -162,3 +162,23 @@ func TestTilesOfPackets(t *testing.T) {
 		}
 	}
 }
+
+// Rows with different accesses stay rows, so that a tile over all of them meets each access.
+func TestTilesOverDifferentRows(t *testing.T) {
+	const rows, pitch, w = 8, 4096, 512
+	for other := range 2 { // the half of the rows that another rank stored
+		r := judged(t, 2, mem.PutSignal, func(h *account) {
+			for half := range 2 {
+				rank := 0
+				if half == other {
+					rank = 1
+				}
+				h.store(rank, at(0, int64(half)*rows/2*pitch, rows/2*pitch))
+			}
+			h.read(0, span{n: w, rows: rows, pitch: pitch})
+		})
+		if got := kinds(r); !slices.Equal(got, []string{"race store load"}) {
+			t.Errorf("half %d: %q, want one race", other, got)
+		}
+	}
+}

@@ -220,12 +220,10 @@ func (a *app) chooseAuto(ctx context.Context, spec *tune.Spec, t *tune.Tuned) er
 			if at < 0 || r.Deciding() == nil {
 				continue
 			}
-			row := &g.Rows[at]
-			row.Auto = &tune.Auto{
+			g.SetAuto(at, tune.Auto{
 				Algorithm: r.Algorithm, Protocol: r.Protocol, Settings: strings.TrimSpace(sweep.Named("", r.Chosen)),
 				Time: r.Deciding().Time, Estimated: r.Extrapolated != nil,
-				Regret: float64(r.Deciding().Time)/float64(max(1, row.Best.Time)) - 1,
-			}
+			})
 		}
 	}
 	return nil

@@ -164,6 +164,27 @@ func (g *Group) crossover(lo, hi int) unit.Bytes {
 	return min(meet, to)
 }
 
+// SetAuto sets what auto runs at the size of a row, and its regret. An estimate of auto comes from
+// other sizes than those of the row. If the row has the same algorithm with the same settings, the
+// regret is computed from that point.
+func (g *Group) SetAuto(row int, a Auto) {
+	loses := a.Time
+	if a.Estimated {
+		want := strings.Fields(a.Settings)
+		if a.Protocol != "" && a.Protocol != "simple" { // auto tries others only where simple is configured
+			want = append(want, "protocol="+a.Protocol)
+		}
+		slices.Sort(want)
+		for c, p := range g.by[row] {
+			if c.algorithm == a.Algorithm && slices.Equal(want, slices.Sorted(strings.FieldsSeq(c.settings))) {
+				loses = p.Time
+			}
+		}
+	}
+	a.Regret = float64(loses)/float64(max(1, g.Rows[row].Best.Time)) - 1
+	g.Rows[row].Auto = &a
+}
+
 // regret returns the loss of a row if it used the candidate of its neighbours.
 func (g *Group) regret(row int) *float64 {
 	if row == 0 || row == len(g.Rows)-1 {

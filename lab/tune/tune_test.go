@@ -293,6 +293,33 @@ func TestTuneKeepsToItsBudget(t *testing.T) {
 	}
 }
 
+// TestRegretOfEstimates: two estimates of one algorithm with the same settings are no loss.
+func TestRegretOfEstimates(t *testing.T) {
+	s := tuneOf()
+	s.Budget = 400
+	g := tuned(t, s, openStore(t, filepath.Join(t.TempDir(), "x.db"))).Groups[0]
+	last := len(g.Rows) - 1
+	best := g.Rows[last].Best
+	if !best.Estimated {
+		t.Fatal("nothing was too large")
+	}
+	for _, c := range []struct {
+		name string
+		auto tune.Auto
+		want float64
+	}{
+		{"the same", tune.Auto{Algorithm: best.Algorithm, Settings: best.Settings, Protocol: "simple", Estimated: true}, 0},
+		{"another algorithm", tune.Auto{Algorithm: "tree_allreduce", Settings: best.Settings, Estimated: true}, 1},
+		{"other settings", tune.Auto{Algorithm: best.Algorithm, Settings: best.Settings, Protocol: "ll", Estimated: true}, 1},
+		{"simulated", tune.Auto{Algorithm: best.Algorithm, Settings: best.Settings}, 1},
+	} {
+		c.auto.Time = 2 * best.Time
+		if g.SetAuto(last, c.auto); g.Rows[last].Auto.Regret != c.want {
+			t.Errorf("%s: regret %v, want %v", c.name, g.Rows[last].Auto.Regret, c.want)
+		}
+	}
+}
+
 // auto loses nothing where it was tuned, and little between.
 func TestRegretOfAuto(t *testing.T) {
 	dir := t.TempDir()

@@ -124,7 +124,7 @@ func variantsOf(t *perfTarget) string {
 }
 
 // otherSettings lists settings with which an algorithm is tried: of its rings if it has some, else
-// of its pieces.
+// of its pieces. Rails of one node have no pieces: another algorithm performs their calls.
 func (p *perfPlan) otherSettings(t *perfTarget) (all [][]sweep.Setting) {
 	try := func(key string, values ...string) {
 		if p.isSet(key) {
@@ -142,7 +142,7 @@ func (p *perfPlan) otherSettings(t *perfTarget) (all [][]sweep.Setting) {
 				all[i] = append(all[i], sweep.Setting{Key: "n_slots", Value: fmt.Sprint(fewSlots)})
 			}
 		}
-	case t.Plan.Algorithm.Pipelined:
+	case t.Plan.Performer().Pipelined:
 		try("chunk_size", "auto", "32KiB", "256KiB")
 	}
 	return all

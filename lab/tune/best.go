@@ -165,24 +165,26 @@ func (g *Group) crossover(lo, hi int) unit.Bytes {
 }
 
 // SetAuto sets what auto runs at the size of a row, and its regret. An estimate of auto comes from
-// other sizes than those of the row. If the row has the same algorithm with the same settings, the
-// regret is computed from that point.
+// other sizes than that of the best. So it is no loss if both have the same algorithm with the same
+// settings.
 func (g *Group) SetAuto(row int, a Auto) {
-	loses := a.Time
-	if a.Estimated {
-		want := strings.Fields(a.Settings)
-		if a.Protocol != "" && a.Protocol != "simple" { // auto tries others only where simple is configured
-			want = append(want, "protocol="+a.Protocol)
-		}
-		slices.Sort(want)
-		for c, p := range g.by[row] {
-			if c.algorithm == a.Algorithm && slices.Equal(want, slices.Sorted(strings.FieldsSeq(c.settings))) {
-				loses = p.Time
-			}
-		}
+	r := &g.Rows[row]
+	best := slices.Sorted(strings.FieldsSeq(r.Best.Settings))
+	if same := r.Best.Algorithm == a.Algorithm && slices.Equal(a.settings(), best); !same || !a.Estimated {
+		a.Regret = float64(a.Time)/float64(max(1, r.Best.Time)) - 1
 	}
-	a.Regret = float64(loses)/float64(max(1, g.Rows[row].Best.Time)) - 1
-	g.Rows[row].Auto = &a
+	r.Auto = &a
+}
+
+// settings returns the settings of auto in their order, as those of points are named. auto tries
+// protocols only where simple is configured.
+func (a *Auto) settings() []string {
+	all := strings.Fields(a.Settings)
+	if a.Protocol != "" && a.Protocol != "simple" {
+		all = append(all, "protocol="+a.Protocol)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // regret returns the loss of a row if it used the candidate of its neighbours.

@@ -20,7 +20,7 @@ const mostSlots = 4096
 // tries all rings, and only the rings that ranks wait to send into.
 func (s *search) slots(d *fault.Deadlock) {
 	at := slices.IndexFunc(d.Blocked, func(b fault.Blocked) bool { return b.Sending })
-	if at < 0 || s.spec.Program != "" {
+	if at < 0 {
 		return
 	}
 	have, dirs := d.Blocked[at].Slots, stalledDirs(nil, d)
@@ -29,16 +29,16 @@ func (s *search) slots(d *fault.Deadlock) {
 		return // stopped
 	}
 	if n > 0 {
-		s.found.Slots = fmt.Sprintf("n_slots: %d works (%d deadlocks)", n, n-1)
+		s.found.Slots = fmt.Sprintf("%s: %d works (%d deadlocks)", s.slotsKey(), n, n-1)
 		if marks := s.marks(n); marks != "" {
 			s.found.Slots += ": " + marks
 		}
-		s.report(fmt.Sprintf("n_slots: %d", n), s.withSlots(n))
+		s.report(fmt.Sprintf("%s: %d", s.slotsKey(), n), s.withSlots(n))
 	} else {
 		s.found.Slots = why
 	}
-	if !s.otherDirs(dirs) {
-		return // the setting is the same
+	if s.spec.Program != "" || !s.otherDirs(dirs) {
+		return // all rings of a program have as many slots, or the setting is the same
 	}
 	if text := s.perRing(have, dirs); text != "" {
 		s.report("ring_slots: "+text, s.withRingSlots(text))
@@ -162,9 +162,22 @@ func (s *search) perRing(have int, dirs []string) string {
 	return setting()
 }
 
+// slotsKey returns the name of the number of slots, in ccl.yaml or in a program file.
+func (s *search) slotsKey() string {
+	if s.spec.Program != "" {
+		return "slots"
+	}
+	return "n_slots"
+}
+
 // withSlots returns the spec with another number of slots. It also overrides a number in the
-// algorithm's entry.
+// algorithm's entry, or in the program file.
 func (s *search) withSlots(n int) run.Spec {
+	if s.spec.Program != "" {
+		spec := s.spec
+		spec.Slots = n
+		return spec
+	}
 	return s.with("n_slots", n, func(e *conf.Algorithm) bool { return e.NSlots != nil })
 }
 

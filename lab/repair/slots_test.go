@@ -2,6 +2,9 @@ package repair_test
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -84,5 +87,35 @@ func TestSlotsOfRings(t *testing.T) {
 				t.Errorf("found %q, not %q", found, tt.found)
 			}
 		})
+	}
+}
+
+// TestSlotsOfAProgram: a program file states its slots, so the repair is a number for the file.
+func TestSlotsOfAProgram(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("kernbench program 1\nalgorithm flood\ncollective sendrecv\ntype f16\nelements 64\nresults in place\nworld 2\n" +
+		"slots 4 of 4096 bytes\nscratch 1048576 bytes\nwire 0 E->1.W W->1.E\nwire 1 E->0.W W->0.E\n")
+	for rank := range 2 {
+		fmt.Fprintf(&b, "\nrank %d\n  t0 = load data[0:64]\n", rank)
+		b.WriteString(strings.Repeat("  send E t0\n", 20))
+		for i := range 20 {
+			fmt.Fprintf(&b, "  t%d = recv W f16[64]\n", i+1)
+		}
+		b.WriteString("  store data[0:64] t20\n")
+	}
+	file := filepath.Join(t.TempDir(), "flood.txt")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, executor := range []string{"sim", "mock"} {
+		spec := run.Spec{Program: file, Executor: executor}
+		_, err := run.Run(t.Context(), spec)
+		if !repair.Applies(err) {
+			t.Fatalf("%s: %v, want a deadlock", executor, err)
+		}
+		r := repair.Search(t.Context(), spec, err, time.Minute)
+		if !strings.HasPrefix(r.Slots, "slots: 20 works (19 deadlocks)") || len(r.Found) != 1 || r.Found[0].What != "slots: 20" {
+			t.Errorf("%s: %q, %+v", executor, r.Slots, r.Found)
+		}
 	}
 }

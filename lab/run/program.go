@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func (x *Job) give(f *ProgramFile) error {
 			Name: f.Algorithm, Summary: "a program from " + f.Name, Collective: f.Collective, Kernel: f.Kernel(), Idempotent: f.Idempotent,
 		},
 		Wiring: f.Wiring, Blocks: blocks, BlockWiring: wiring,
-		Slots: f.Slots, SlotBytes: f.SlotBytes, Scratch: f.Scratch, Windows: f.Windows,
+		Slots: cmp.Or(x.Slots, f.Slots), SlotBytes: f.SlotBytes, Scratch: f.Scratch, Windows: f.Windows,
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ type Spec struct {
 	// Program is a file with the instructions of the ranks, instead of Bench and Algorithm. It also
 	// sets Ranks, NElem, DType and Op.
 	Program string `json:"program,omitempty"`
+	Slots   int    `json:"-"` // of its rings, instead of those that the file states; 0: those
 
 	Ranks   int         `json:"ranks,omitempty"`   // take part: the first in rank order; 0: the number of the bench or of the configuration
 	Devices []int       `json:"devices,omitempty"` // take part instead of the first Ranks: places in rank order, ascending

@@ -91,7 +91,7 @@ func Lookup(name string) (*Program, error) {
 	}
 	err := near.UnknownOfMany("bench", name, known, "kernbench list benches")
 	if near.Name(name, known) == "" {
-		err = fmt.Errorf("%w; a bench is a host program, and --algorithm selects an algorithm", err)
+		err = fmt.Errorf("%w; a bench is a host program: to name an algorithm, use --algorithm", err)
 	}
 	return nil, err
 }

@@ -70,7 +70,7 @@ run with another one.
 			if err := errors.Join(checkTrace(&x.spec.Run), x.page.check()); err != nil {
 				return err
 			}
-			if err := rejectForeign("explain --program %s", x.spec.Run.Algorithm); err != nil {
+			if err := rejectToolPrograms("explain --program %s", x.spec.Run.Algorithm); err != nil {
 				return err
 			}
 			if file := x.spec.Run.Program; file != "" && plans.Foreign(file) {
@@ -89,7 +89,7 @@ run with another one.
 				return errors.New("--tolerance is for two runs: name two files, or --against \"FLAGS\"")
 			}
 			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") || f.Changed("depth") {
-				return errNotForeign
+				return errNotToolProgram
 			}
 			return a.explain(cmd.Context(), &x)
 		},

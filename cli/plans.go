@@ -41,14 +41,14 @@ func (p *planFlags) addSize(f *pflag.FlagSet) {
 	p.add(f)
 }
 
-var errNotForeign = errors.New("--bytes, --in-place and --depth: these flags are for a program of another tool (--program); a bench takes --n-elem")
+var errNotToolProgram = errors.New("--bytes, --in-place and --depth: these flags are for a program of another tool (--program); a bench takes --n-elem")
 
-// rejectFiles refuses files in the place of algorithms. Its error names the command for programs of
-// kernbench. Programs of other tools may stand there, if foreign is set.
-func rejectFiles(foreign bool, names ...string) error {
+// rejectFiles refuses files where an algorithm is expected. Its error names the command for
+// programs of kernbench. If toolPrograms is set, programs of other tools may stand there.
+func rejectFiles(toolPrograms bool, names ...string) error {
 	for _, name := range names {
 		info, err := os.Stat(name)
-		if err != nil || info.IsDir() || !strings.ContainsAny(name, "./") || foreign && plans.InPlaceOfAlgorithm(name) {
+		if err != nil || info.IsDir() || !strings.ContainsAny(name, "./") || toolPrograms && plans.InPlaceOfAlgorithm(name) {
 			continue
 		}
 		return fmt.Errorf("%s is a file, and an algorithm is wanted; a program of kernbench runs with kernbench run --program %[1]s", name)
@@ -56,9 +56,9 @@ func rejectFiles(foreign bool, names ...string) error {
 	return nil
 }
 
-// rejectForeign refuses algorithms that are programs of other tools. Its error names the command
-// for them.
-func rejectForeign(instead string, names ...string) error {
+// rejectToolPrograms refuses algorithms that are programs of other tools. Its error names the
+// command for them.
+func rejectToolPrograms(instead string, names ...string) error {
 	for _, name := range names {
 		if plans.InPlaceOfAlgorithm(name) {
 			return fmt.Errorf("%s is a program of another tool: kernbench %s", name, fmt.Sprintf(instead, name))

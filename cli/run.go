@@ -58,7 +58,7 @@ func (a *app) runCommand() *cobra.Command {
 			if pointers {
 				spec.Pointers = a.err
 			}
-			if err := rejectForeign("run --program %s", spec.Algorithm); err != nil {
+			if err := rejectToolPrograms("run --program %s", spec.Algorithm); err != nil {
 				return err
 			}
 			if spec.Program != "" && plans.Foreign(spec.Program) {
@@ -73,7 +73,7 @@ func (a *app) runCommand() *cobra.Command {
 				return a.runPlan(cmd.Context(), s, &call, &shown, format)
 			}
 			if f := cmd.Flags(); f.Changed("bytes") || f.Changed("in-place") || f.Changed("depth") {
-				return errNotForeign
+				return errNotToolProgram
 			}
 			if why.on || shown.file != "" {
 				return a.profiled(&prof, func() error {

@@ -47,7 +47,7 @@ With --program, --topology names the machine whose multiprocessors bound the thr
 				}
 				return a.testPrograms(cmd, programs, machine.Topology, machine.Sets, format)
 			}
-			if err := rejectForeign("test --program %s", args...); err != nil {
+			if err := rejectToolPrograms("test --program %s", args...); err != nil {
 				return err
 			}
 			if len(args) > 1 || args[0] != "all" {

@@ -58,7 +58,7 @@ and points that need more than --budget events, are estimated from smaller sizes
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := rejectForeign("perf COLLECTIVE --algorithm %s,NAME,... compares it with others; it has no settings to tune, and auto runs algorithms of the library only",
+			if err := rejectToolPrograms("perf COLLECTIVE --algorithm %s,NAME,... compares it with others; it has no settings to tune, and auto runs algorithms of the library only",
 				slices.Concat(args, spec.Algorithms)...); err != nil {
 				return err
 			}
@@ -96,7 +96,7 @@ and points that need more than --budget events, are estimated from smaller sizes
 	f.IntVar(&spec.Best, "best", spec.Best, "number `N` of algorithms, each with its N best settings, that are measured above --all-to")
 	f.Var(&size{&spec.AllTo}, "all-to", "largest size at which every algorithm is measured")
 	f.Var(&size{&spec.MeasureTo}, "measure-to", "largest size that is measured")
-	f.Var((*millions)(&spec.Budget), "budget", "limit of events of one point, estimated from the size before")
+	f.Var((*millions)(&spec.Budget), "budget", "limit on the events of one point, estimated from the next smaller size")
 	f.BoolVar(&spec.ForAuto, "regret", false,
 		"print what the algorithm auto without a table loses against the best at each size")
 	f.StringVar(&db, "db", defaultDB, "`FILE` of the database")
@@ -178,7 +178,7 @@ func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string
 	}
 	switch {
 	case err != nil && t != nil && ctx.Err() != nil:
-		return fmt.Errorf("interrupted; %s are in %s, and the same command goes on from there: %w", pointsDone(t), db, err)
+		return fmt.Errorf("interrupted: %s holds %s, and the same command continues from there: %w", db, pointsDone(t), err)
 	case err != nil:
 		return interrupted(ctx, err)
 	}
@@ -191,7 +191,8 @@ func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string
 	return nil
 }
 
-// chooseAuto finds the choice of the algorithm auto at the sizes of each group, and its loss.
+// chooseAuto finds what the algorithm auto chooses at the sizes of each group, and how much slower
+// that is than the best.
 func (a *app) chooseAuto(ctx context.Context, spec *tune.Spec, t *tune.Tuned) error {
 	for _, g := range t.Groups {
 		typ, err := dtype.Parse(g.Type)
@@ -229,6 +230,7 @@ func (a *app) chooseAuto(ctx context.Context, spec *tune.Spec, t *tune.Tuned) er
 	return nil
 }
 
+// pointsDone returns how many points the database holds.
 func pointsDone(t *tune.Tuned) string {
 	if n := t.Simulated + t.Found; n != 1 {
 		return fmt.Sprintf("%d points", n)

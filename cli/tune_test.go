@@ -34,7 +34,7 @@ func TestInterruptDuringATune(t *testing.T) {
 		stop()
 	}()
 	status, stdout, stderr := call(ctx, args...)
-	if status != ExitInterrupted || !strings.Contains(stderr, "the same command goes on from there") ||
+	if status != ExitInterrupted || !strings.Contains(stderr, "the same command continues from there") ||
 		!strings.Contains(stdout, "all_reduce of 64 ranks") {
 		t.Errorf("exit status %d; stdout: %s\nstderr: %s", status, stdout, stderr)
 	}

@@ -68,7 +68,7 @@ func (s Software) Start(collective, protocol string) unit.Time {
 func (t *Topology) checkStarts(l *ledger) {
 	if s := &t.say.Software.Starts; s.Graph && s.GraphLaunch == 0 {
 		l.disagree([]string{"software.starts.graph"},
-			"the start of a collective in a graph is not known on this machine; set software.starts.graph_launch_ns too")
+			"the start of a collective in a graph is not known on this machine; with this key, or --launch graph, set software.starts.graph_launch_ns too")
 	}
 }
 

@@ -7,22 +7,23 @@ import (
 )
 
 const (
-	small = 12   // up to this number, events or words are sorted by insertion
-	few   = 1024 // up to this number, events of 256 ps are sorted without a slot for each picosecond
+	small = 12   // the most events or words that are sorted by insertion
+	few   = 1024 // the most events of a wheel slot that sortWindow sorts: see crowd for more
 )
 
-// sorter is the memory of sorting.
+// sorter holds the buffers of sorting, which are used again for each window.
 type sorter struct {
-	lists [digits]uint32 // of nodes, of a picosecond each
-	nodes []node         // number 0 means none
+	lists [digits]uint32 // the first node of the list of each picosecond; 0: none
+	nodes []node         // from 1 on
 	raw   []Event
 	words [2][]uint64
 }
 
-// node is an event of a list.
+// node is an event of a list: its index in Queue.events, and the next node.
 type node struct{ event, next uint32 }
 
-// sortWindow sorts the n events of a slot of the wheel, at most few, into the run.
+// sortWindow sorts the n events of slot s of the wheel into the run. n is at most the constant few.
+// A slot spans 256 ps, so the last digit of an event's time selects its list.
 func (q *Queue) sortWindow(s uint32, n int) {
 	if cap(q.run) < n {
 		q.run = make([]Event, max(2*n, small))
@@ -33,17 +34,18 @@ func (q *Queue) sortWindow(s uint32, n int) {
 	run, nodes, lists := q.run[:n], q.nodes, &q.lists
 	q.run = run
 	var filled [digits / 64]uint64
-	number := uint32(0)
+	made := uint32(0)
 	b, end := (s-1)/places, s
 	for b != 0 {
-		// Backwards, so that the lists have events as they were posted: mostly in order.
+		// An event is added at the front of its list. So going backwards keeps the order in which
+		// events were posted, and most of them are then sorted already.
 		from := b*places + 1
 		events := q.events[from:end]
 		for i := len(events) - 1; i >= 0; i-- {
 			t := uint8(events[i].Time)
-			number++
-			nodes[number] = node{from + uint32(i), lists[t]}
-			lists[t] = number
+			made++
+			nodes[made] = node{from + uint32(i), lists[t]}
+			lists[t] = made
 			filled[t/64] |= 1 << (t % 64)
 		}
 		b = q.drop(b)
@@ -83,23 +85,24 @@ func (q *sorter) sortInstant(s []Event) {
 		q.raw, q.words = make([]Event, 2*n), [2][]uint64{make([]uint64, 2*n), make([]uint64, 2*n)}
 	}
 	words, sorted := q.words[0][:n], q.words[1][:n]
-	number := uint64(1)<<bits.Len(uint(n-1)) - 1
-	differ := pack(words, s, number)
+	index := uint64(1)<<bits.Len(uint(n-1)) - 1 // mask of the bits that hold an index into s
+	differ := pack(words, s, index)
 	if differ == 0 {
 		return
 	}
 	sortWords(sorted, words, uint(bits.Len64(differ)))
 	raw := q.raw[:n]
 	copy(raw, s)
-	if unpack(s, raw, sorted, number) {
-		untie(s, sorted, number)
+	if unpack(s, raw, sorted, index) {
+		untie(s, sorted, index)
 	}
 }
 
-// pack makes a word of the key of each event, with the number of the event in the lowest bits. It
-// returns the bits in which words differ, or 0 if the events are in order.
-func pack(words []uint64, events []Event, number uint64) uint64 {
-	before, differ, unsorted := uint64(0), number, uint64(0)
+// pack makes a word of each event: its key, with the index of the event in place of the lowest
+// bits, those of the mask. It returns a mask of the bits in which keys or indices differ. If the
+// events are in order already, it returns 0.
+func pack(words []uint64, events []Event, index uint64) uint64 {
+	before, differ, unsorted := uint64(0), index, uint64(0)
 	words = words[:len(events)]
 	first := uint64(events[0].Key)
 	for i := range events {
@@ -108,7 +111,7 @@ func pack(words []uint64, events []Event, number uint64) uint64 {
 		_, less := bits.Sub64(key, before, 0)
 		unsorted |= less
 		before = key
-		words[i] = key&^number | uint64(i)
+		words[i] = key&^index | uint64(i)
 	}
 	if unsorted == 0 {
 		return 0
@@ -116,14 +119,14 @@ func pack(words []uint64, events []Event, number uint64) uint64 {
 	return differ
 }
 
-// unpack copies events in the order of words. It returns true if some of these differ in their
-// numbers only.
-func unpack(to, from []Event, words []uint64, number uint64) bool {
+// unpack copies events in the order of words. It reports whether some words differ in their index
+// only. The order of such events is unknown: pack has replaced the lowest bits of their keys.
+func unpack(to, from []Event, words []uint64, index uint64) bool {
 	before, tied := ^uint64(0), false
 	to = to[:len(words)]
 	for i, w := range words {
-		to[i] = from[w&number]
-		if w^before <= number {
+		to[i] = from[w&index]
+		if w^before <= index {
 			tied = true
 		}
 		before = w
@@ -131,10 +134,10 @@ func unpack(to, from []Event, words []uint64, number uint64) bool {
 	return tied
 }
 
-// untie sorts events whose words differ only in their numbers.
-func untie(s []Event, words []uint64, number uint64) {
+// untie sorts events whose words differ only in their index.
+func untie(s []Event, words []uint64, index uint64) {
 	for from, i := 0, 1; from < len(s); i++ {
-		if i == len(s) || words[i]^words[from] > number {
+		if i == len(s) || words[i]^words[from] > index {
 			slices.SortFunc(s[from:i], func(a, b Event) int { return cmp.Compare(a.Key, b.Key) })
 			from = i
 		}
@@ -156,11 +159,11 @@ func insert(s []Event) {
 	}
 }
 
-// sortWords sorts words that differ in their lowest bits only. differ is the number of these bits.
-// It sorts by the highest of them, then each part likewise. It overwrites from.
-func sortWords(to, from []uint64, differ uint) {
+// sortWords sorts words that differ in their low lowest bits only. It divides them into parts by
+// the highest of these bits, and then divides long parts likewise. It overwrites from.
+func sortWords(to, from []uint64, low uint) {
 	width := min(8, uint(bits.Len(uint(len(from)))))
-	shift := max(width, differ) - width
+	shift := max(width, low) - width
 	mask := uint64(1)<<width - 1
 	var start [1 << 8]uint32
 	for _, w := range from {
@@ -187,6 +190,7 @@ func sortWords(to, from []uint64, differ uint) {
 			begin = end
 		}
 	}
+	// Words of short parts are still in disorder, each near its place.
 	for i := 1; i < len(to); i++ {
 		w, k := to[i], i
 		for k > 0 && w < to[k-1] {

@@ -189,10 +189,10 @@ type Unreceived struct {
 }
 
 func (e *Unreceived) Error() string {
-	s := fmt.Sprintf("%v: the launch ended with %d message(s) from rank %d (direction %s) that were never received",
+	s := fmt.Sprintf("%v: all kernels ended, but %d message(s) from rank %d (direction %s) were never received",
 		e.Place, e.Count, e.From, e.Dir)
 	if e.Sent != "" {
-		s += fmt.Sprintf(": the first is that of %s of rank %d", e.Sent, e.From)
+		s += fmt.Sprintf(": the first was sent by %s of rank %d", e.Sent, e.From)
 	}
 	switch {
 	case e.Announced != "":

@@ -6,12 +6,15 @@ import (
 	"kernbench/conf"
 )
 
-// fatTree is switches in tiers. A switch of a tier covers the members below it; all that cover the
-// same ones are a group. Each switch of the lowest tier, a leaf, has links to some members and one
-// to each of its spines. A group of the next tier has the spines of several leaves, each with one
-// link to each of those, and so on. A message goes up until a switch covers its destination. Any of
-// the links up is as good as another. It goes down the only route that leads there. Nothing goes up
-// after it went down, so no circle can close. A gateway is one more member.
+// fatTree is a network of switches in tiers. A switch covers the members below it. All switches of
+// a tier that cover the same members are a group. The switches of the lowest tier are leaves. A
+// leaf has a link to each of its members, and one to each switch of the group above it, its spines.
+// A spine of a tree with more tiers has links to several switches of the group above it. Two spines
+// of one group have no such switch in common. Higher tiers are alike.
+//
+// A message goes up until a switch covers its destination; all links up lead to such a switch. From
+// there only one route goes down to the destination. No message goes up after it went down, so
+// routes form no cycle. A gateway is one more member.
 type fatTree struct {
 	n     int // members, the gateway among them
 	tiers []tier
@@ -25,17 +28,19 @@ type tier struct {
 	groups int
 	width  int // switches in a group
 	up     int // links up of each switch; 0 at the top
-	site   int // of its first switch
-	edge   int // first of its links up; those down alternate with them
+	site   int // number of its first switch among the sites
+	edge   int // its first link up, in fatTree.list; the link down between the same two switches follows each
 }
 
-// treeShape is the number of groups of a tier below each of the next, the members below a leaf
-// first. It also has the number of links up of a switch.
+// treeShape has two numbers for each tier, from the leaves up. down is the number of groups of the
+// tier below that a group joins; for leaves, the number of members. up is the number of links up of
+// a switch; the top tier has none.
 type treeShape struct{ down, up []int }
 
-// shapeOf finds the fewest tiers of switches that join n members. One switch that has a port for
-// each is enough. Otherwise the oversubscription divides the ports of a leaf. Those of switches
-// between leaves and top are divided evenly, and all ports of the top lead down.
+// shapeOf finds the fewest tiers of switches that join n members. If one switch has enough ports,
+// it is the only one. Otherwise the oversubscription divides the ports of a leaf between members
+// and spines. A switch between leaves and top has half of its ports up and half down. All ports of
+// the top lead down.
 func shapeOf(n int, f *conf.FatTree) (treeShape, error) {
 	if n <= f.Radix {
 		return treeShape{down: []int{n}}, nil
@@ -100,7 +105,8 @@ func (f *fatTree) hubs() int {
 	return top.site + top.groups*top.width - f.n
 }
 
-// hubName is "leaf2", "spine0", "core5" and, for more tiers, "tier4.0"; an only switch is "switch".
+// hubName returns a name such as "leaf2", "spine0" or "core5", and "tier4.0" for higher tiers. The
+// switch of a tree with one switch is "switch".
 func (f *fatTree) hubName(hub int) string {
 	i := f.tierOf(f.n + hub)
 	k := f.n + hub - f.tiers[i].site
@@ -122,6 +128,7 @@ func (f *fatTree) tierOf(site int) int {
 	return i
 }
 
+// take returns the step over a link.
 func (f *fatTree) take(e int) step { return step{edge: int32(e), site: f.list[e].to} }
 
 func (f *fatTree) next(from, at, to int) step {
@@ -137,21 +144,23 @@ func (f *fatTree) next(from, at, to int) step {
 	case i == 0:
 		return f.take(2*to + 1)
 	}
-	// The switch below with this one's number among its links up.
+	// Of the group below that covers the destination, one switch has a link to this one. A link has
+	// the number of the switch below it and its place among the links up of that switch.
 	below := &f.tiers[i-1]
 	x := k % t.width
 	return f.take(below.edge + 2*((to/below.span*below.width+x/below.up)*below.up+x%below.up) + 1)
 }
 
-// A picker chooses one of n equal links up out of a tier, in which groups are width switches wide.
+// picker chooses one of the n links up of a switch, all of which lead to the destination. width is
+// the number of switches in a group of the tier.
 type picker func(from, to, tier, width, n int) int
 
-// byDestination spreads destinations that follow one another over the links, so that those of a
-// shift stay apart.
+// byDestination spreads consecutive destinations over the links. So the messages of a shift, in
+// which rank i sends to rank i+k, share few links.
 func byDestination(_, to, _, width, n int) int { return to / width % n }
 
-// byHash returns what a switch that looks at both ends of a flow does: some flows meet on a link
-// while others stay empty.
+// byHash chooses by a hash of both ends, as a switch with ECMP does. So some links carry several
+// flows while others are empty.
 func byHash(from, to, tier, _, n int) int {
 	h := uint64(from)<<32 ^ uint64(to)<<8 ^ uint64(tier)
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
@@ -183,7 +192,7 @@ var _ = register(kind{
 		return "fat_tree.radix", err
 	},
 	small: func(p plan) plan {
-		const tiers = 3 // further ones do what these do
+		const tiers = 3 // higher tiers behave like the third
 		s := treeShape{}
 		p.n = 1
 		for i := range min(len(p.tree.down), tiers) {

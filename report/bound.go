@@ -74,17 +74,17 @@ func Bound(w io.Writer, l *limits.Limits) error {
 		return err
 	}
 	last := &l.Rows[len(l.Rows)-1]
-	from := Table{Head: []string{"limit", "where it comes from, at " + size(int64(last.Size))}}
+	causes := Table{Head: []string{"limit", "where it comes from, at " + size(int64(last.Size))}}
 	for i := range last.Bounds {
-		one, mark := &last.Bounds[i], ""
-		if one.Kind == last.Binding {
+		limit, mark := &last.Bounds[i], ""
+		if limit.Kind == last.Binding {
 			mark = "*"
 		}
-		from.Add(mark+string(one.Kind), witness(one))
+		causes.Add(mark+string(limit.Kind), witness(limit))
 	}
-	if len(from.Rows) > 0 {
+	if len(causes.Rows) > 0 {
 		b.WriteByte('\n')
-		if err := from.Write(&b); err != nil {
+		if err := causes.Write(&b); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func limitOf(row *limits.Row, k limits.Kind) *limits.Limit {
 	return nil
 }
 
-// atMost prints a bandwidth, or nothing if it has no limit.
+// atMost prints a bandwidth. It prints - if the bandwidth has no limit, which is 0 here.
 func atMost(f float64) string {
 	if f == 0 {
 		return "-"
@@ -141,13 +141,13 @@ func witness(b *limits.Limit) string {
 		if w.Parts != "" {
 			return fmt.Sprintf("in total %s must go from %s to others%s", through, w.Parts, ends)
 		}
-		return fmt.Sprintf("in total %s must leave ranks, and SRAMs between them%s", through, ends)
+		return fmt.Sprintf("in total %s must leave the ranks and the SRAMs%s", through, ends)
 	case limits.ByCut:
 		return fmt.Sprintf("%s must go from %s to %s by %s%s", through, ranksOf(w.Ranks), ranksOf(w.Others), few(w.Links), ends)
 	case limits.ByFlow:
 		if w.Weights != nil {
 			full, links := fullest(w), plural(int64(len(w.Links)), "link", "links")
-			return fmt.Sprintf("%s at %s GB/s, each of %s by its weight: mostly %s; at most %.1f%% more by any weights",
+			return fmt.Sprintf("%s at %s GB/s over %s, counted by weight; heaviest are %s; other weights raise this limit by at most %.1f%%",
 				size(w.Bytes), significant(w.Rate.GBs()), links, few(full), 100*w.Within)
 		}
 		return fmt.Sprintf("%s, counted once for each link, must pass %s", through, few(w.Links))
@@ -157,10 +157,10 @@ func witness(b *limits.Limit) string {
 			sizes[i] = count(s.Ranks)
 		}
 		if w.Inbound {
-			return fmt.Sprintf("a rank receives once in %v, %v after it was sent: it can have something of %s ranks",
+			return fmt.Sprintf("a rank receives once in %v, and a message takes %v: at successive times it can have data of at most %s ranks",
 				w.Gap, w.Hop, strings.Join(sizes, ", "))
 		}
-		return fmt.Sprintf("a rank sends once in %v, and a message takes %v: in turn, %s ranks can have data of one rank",
+		return fmt.Sprintf("a rank sends once in %v, and a message takes %v: at successive times at most %s ranks can have data of one rank",
 			w.Gap, w.Hop, strings.Join(sizes, ", "))
 	case limits.ByPipeline:
 		text := fmt.Sprintf("%s along %s, hops of up to %v", size(w.Bytes), rankPath(w.Ranks), w.Hop)
@@ -169,7 +169,7 @@ func witness(b *limits.Limit) string {
 		}
 		text += ": best in pieces of " + size(w.Piece)
 		if w.Taken > 0 {
-			text += ", taken are " + size(w.Taken)
+			text += "; the algorithm uses " + size(w.Taken)
 		}
 		return text
 	case limits.ByCompute:
@@ -184,7 +184,7 @@ func witness(b *limits.Limit) string {
 		return fmt.Sprintf("the algorithm moves %s over %s%s", through, few(w.Links), ends)
 	}
 	c := w.Channel
-	through = fmt.Sprintf("%s at %s GB/s", size(w.Bytes), significant(w.Rate.GBs())) // a rate of no round number
+	through = fmt.Sprintf("%s at %s GB/s", size(w.Bytes), significant(w.Rate.GBs())) // most such rates are not whole GB/s
 	owner := "all rings together carry " + through
 	if len(w.Ranks) > 0 {
 		owner = fmt.Sprintf("%s must %s rank %d by its rings", through, verb, w.Ranks[0])
@@ -197,7 +197,7 @@ func witness(b *limits.Limit) string {
 	return fmt.Sprintf("%s, enough for its path of %v", text, c.Rate)
 }
 
-// fullest returns the links of a flow that weigh most, in descending order.
+// fullest returns the links of a flow, those with the largest weights first.
 func fullest(w *limits.Witness) []string {
 	by := make([]int, len(w.Links))
 	for i := range by {

@@ -67,12 +67,12 @@ func TestWitness(t *testing.T) {
 		{
 			bound.Bound{Kind: bound.Flow, Witness: bound.Witness{Bytes: 3 << 20, Rate: 12345678900,
 				Links: []string{"a", "b", "c"}, Weights: []float64{0.5, 0.25, 1}, Within: 0.004}},
-			"3 MiB at 12.3 GB/s, each of 3 links by its weight: mostly c, a, ... (3 links); at most 0.4% more by any weights",
+			"3 MiB at 12.3 GB/s over 3 links, counted by weight; heaviest are c, a, ... (3 links); other weights raise this limit by at most 0.4%",
 		},
 		{
 			bound.Bound{Kind: bound.FanOut, Witness: bound.Witness{Gap: 2000, Hop: 20000, Inbound: true,
 				Tree: []bound.TreeStep{{Time: 0, Ranks: 1}, {Time: 20000, Ranks: 1024}}}},
-			"a rank receives once in 2ns, 20ns after it was sent: it can have something of 1, 1,024 ranks",
+			"a rank receives once in 2ns, and a message takes 20ns: at successive times it can have data of at most 1, 1,024 ranks",
 		},
 		{
 			bound.Bound{Kind: bound.Pipelined, Witness: bound.Witness{Bytes: 100, Ranks: []int{0, 4, 6}, Hop: 21000, Piece: 100}},

@@ -60,7 +60,7 @@ type Witness struct {
 	Others []int    `json:"others,omitempty"` // cut: the ranks outside
 	Links  []string `json:"links,omitempty"`  // distance: the route; node, cut, flow: what must be passed
 	Port   string   `json:"port,omitempty"`   // memory: its name
-	Parts  string   `json:"parts,omitempty"`  // volume: what it must leave; empty: ranks, and SRAMs between them
+	Parts  string   `json:"parts,omitempty"`  // volume: what it must leave; empty: the ranks and the SRAMs
 
 	Switches bool `json:"switches,omitempty"` // volume: switches combine and copy, so the mean of what leaves and enters counts
 

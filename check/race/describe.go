@@ -108,7 +108,7 @@ func (d *Detector) state(f, e *event) string {
 	case f.agent != e.agent && d.agents[e.agent].clk.reaches(f.agent, f.issued):
 		return fmt.Sprintf("finished in this run, but still in flight at the last release of %v", d.agentOf(f))
 	}
-	return fmt.Sprintf("finished in this run, but no notification of that reaches %v", d.agentOf(e))
+	return fmt.Sprintf("finished in this run, but no notification of its end reaches %v", d.agentOf(e))
 }
 
 // lost reports two updates of a word.
@@ -210,7 +210,7 @@ func (d *Detector) missingEdge(f, e *event) string {
 		finish = "" // it is complete, but no agent is notified
 	}
 	if !f.write {
-		return fmt.Sprintf("%v must not write before %v has read: %s between %s and %s, or a signal that %v sends%s and %v waits for before %s",
+		return fmt.Sprintf("%v must not write before %v has read: %s between %s and %s; or a signal that %v sends%s, and a wait for it in %v before %s",
 			whom, who, meeting(who, whom), here, there, who, after(finish, here), whom, there)
 	}
 	return fmt.Sprintf("%v must wait, before %s, for a signal that %v sends%s; or %s between them", whom, there, who,

@@ -8,12 +8,12 @@ import (
 	"kernbench/tl"
 )
 
-// sided is the state of a rank for one-sided communication.
+// sided is the state of a rank's one-sided communication.
 type sided struct {
-	orders  map[int32]*effectOrder // by PE: order of what is in flight there
-	fences  uint32                 // so far
+	orders  map[int32]*effectOrder // by PE: order in which effects in flight arrive there
+	fences  uint32                 // number of fences so far
 	pending int                    // effects in flight
-	now     effect                 // one that takes place at once
+	now     effect                 // memory for an effect that takes place during its call
 	polls   polls
 }
 
@@ -28,14 +28,14 @@ type effect struct {
 	n      int
 	typ    dtype.Type
 	binary dtype.BinaryOp
-	cuts   []cut    // of a packet: the lines that are still to come; nil: all at once
-	value  tl.Value // data in flight, with a reference
+	cuts   []cut    // parts of a packet that have not arrived; nil if all lines arrive together
+	value  tl.Value // data in flight; the effect holds a reference to them in the log
 	off    int32
 	origin oplog.Origin
 
 	index   int          // in run.effects
 	order   *effectOrder // nil: unordered
-	allowed bool         // by order to arrive
+	allowed bool         // order no longer delays its arrival
 	done    bool
 }
 
@@ -55,8 +55,8 @@ func (r *rank) oneSided(in *tl.Instr) {
 	if in.Op == tl.OpFetchAdd || in.Op == tl.OpCompareSwap {
 		r.atomic(in)
 	}
-	looks := in.Op == tl.OpCompareSwap || in.Op == tl.OpFetchAdd && in.Side.Value == 0
-	if !looks {
+	polling := in.Op == tl.OpCompareSwap || in.Op == tl.OpFetchAdd && in.Side.Value == 0
+	if !polling {
 		r.polls = polls{}
 	}
 	access := r.book.Sided(in)
@@ -78,9 +78,9 @@ func (r *rank) oneSided(in *tl.Instr) {
 	}
 	in.Side.Got = e.side.Got
 	switch {
-	case looks && in.Op == tl.OpCompareSwap && e.side.Hit:
+	case polling && in.Op == tl.OpCompareSwap && e.side.Hit:
 		r.polls = polls{}
-	case looks:
+	case polling:
 		r.polled(in)
 	case access == 0 || in.Side.NBI:
 	case in.Op == tl.OpPut:
@@ -90,10 +90,11 @@ func (r *rank) oneSided(in *tl.Instr) {
 	}
 }
 
-// prepare makes the effect of an instruction. It reads now what the call itself reads.
+// prepare makes the effect of an instruction. If the call returns only when its source has been
+// read, prepare reads the source.
 func (r *rank) prepare(e *effect, in *tl.Instr) {
 	*e = effect{by: r, op: in.Op, side: *in.Side, n: in.N, typ: in.Type, binary: in.Binary, next: updates}
-	e.side.Words = nil // owned by the Context; only the first counts
+	e.side.Words = nil // the Context will use their memory again; an effect has one word, side.Word
 	log := r.run.log
 	if log != nil {
 		e.origin = r.origin()

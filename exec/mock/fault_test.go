@@ -87,7 +87,7 @@ func TestFaults(t *testing.T) {
 			kernel: func(c *tl.Context, a tl.Args) { c.Send(tl.East, own(c, a)) },
 			want:   &fault.Unreceived{},
 			text: []string{"rank 0", "1 message(s) from rank 2 (direction W)",
-				"the first is that of send(E) at mock/fault_test.go:", " of rank 2; that ring has no receive at all"},
+				"the first was sent by send(E) at mock/fault_test.go:", " of rank 2; that ring has no receive at all"},
 		},
 		{
 			name: "more sent than received",

@@ -7,8 +7,8 @@ import (
 )
 
 // Ring is the control plane of one ring, both ends. Counters count slot messages (tokens) since the
-// start of the launch; Sizing maps a number to its slot. Executors differ in the time at which one
-// end learns of the other's actions, and not in their effect.
+// start of the launch; Sizing maps a number to its slot. An executor decides when one end learns of
+// an action of the other. The effect of each action is the same on all executors.
 type Ring struct {
 	lastCredit unit.Time // when the latest credit left the receiver
 
@@ -44,8 +44,8 @@ const (
 // Stream is a payload of several tokens in flight into a ring. The next payload waits until all
 // of its tokens have been accepted.
 type Stream struct {
-	Next, Parts int32     // number of the next token to send, and number of tokens
-	NotBefore   unit.Time // when the payload was sent
+	Next, Parts int32     // index of the next token to send, from 0 on; how many tokens there are
+	NotBefore   unit.Time // the payload was sent at this time: no token leaves earlier
 }
 
 // Open reports whether some tokens of the payload have not been accepted.
@@ -79,7 +79,7 @@ func (r *Ring) Full(z *Sizing) bool { return r.Sent-r.Credited == z.n }
 // FreeSince returns the time at which the sender knows that the next slot is free; 0 if it was
 // never used. It looks at the slot only if some slot has been given back.
 func (r *Ring) FreeSince(slots []Slot, z *Sizing) unit.Time {
-	if r.Returned == 0 && r.lastCredit == 0 {
+	if r.Returned == 0 && r.lastCredit == 0 { // Returned alone may have wrapped around
 		return 0
 	}
 	return slots[z.Slot(r.Sent)].Time
@@ -130,8 +130,8 @@ func (r *Ring) Take(slots []Slot, z *Sizing) (slot uint32) {
 	return slot
 }
 
-// EndUse ends the lifetime of the token that the kernel holds, at a time. The kernel begins to take
-// the next token of the ring, or has ended. It reports whether there was one.
+// EndUse ends the lifetime of the token that the kernel holds, at a time. Executors call it when
+// the kernel begins to take the next token, or ends. It reports whether the kernel held a token.
 func (r *Ring) EndUse(slots []Slot, z *Sizing, at unit.Time) bool {
 	if r.Taken == r.Returned {
 		return false

@@ -17,7 +17,7 @@ type piece struct {
 	cause.Owner
 	at     cause.Resource
 	why    cause.Reason
-	behind cause.Site // of queueing: what holds the resource
+	behind cause.Site // of queueing or a credit stall: the operation that holds the link or buffer
 }
 
 // cutter turns chains of causes into pieces.
@@ -65,7 +65,7 @@ func (c *cutter) cut(chain *cause.Chain) []piece {
 // The time of that other message on the link before the buffer counts as a credit stall.
 func (c *cutter) path(s *cause.Span) {
 	end := s.End
-	before := func(d unit.Time, why cause.Reason, link int) {
+	addBefore := func(d unit.Time, why cause.Reason, link int) {
 		if start := max(end-d, s.Start); start < end {
 			c.add(start, end, s.Owner, cause.At(cause.Link, link), why)
 			end = start
@@ -86,19 +86,19 @@ func (c *cutter) path(s *cause.Span) {
 			end = start
 			continue
 		}
-		before(spec.Wire, wire, l)
-		before(spec.Router, router, l)
+		addBefore(spec.Wire, wire, l)
+		addBefore(spec.Router, router, l)
 	}
-	before(end-s.Start, cause.Unknown, links[0])
+	addBefore(end-s.Start, cause.Unknown, links[0])
 }
 
 // add adds a piece. If another operation waits for the resource meanwhile, the time from the start
-// of its wait belongs to that operation: see instead.
+// of its wait belongs to the waiting operation. attribute returns the resource and reason.
 func (c *cutter) add(start, end unit.Time, of cause.Owner, at cause.Resource, why cause.Reason) {
 	for _, w := range c.open {
-		on, reason, ok := instead(w, at, why)
+		on, reason, ok := attribute(w, at, why)
 		if !ok || w.Since >= end || w.Site == of.Site && on == at {
-			continue // in the last case it waits for another part of its own message
+			continue // an operation does not queue behind another part of its own message
 		}
 		p := piece{start: max(start, w.Since), end: end, Owner: w.Owner, at: on, why: reason}
 		if reason == cause.Queueing {
@@ -113,9 +113,10 @@ func (c *cutter) add(start, end unit.Time, of cause.Owner, at cause.Resource, wh
 	c.out = append(c.out, piece{start: start, end: end, Owner: of, at: at, why: why})
 }
 
-// instead returns the resource and reason for the time of a wait while others use what it waits
-// for. That is a link that carries another message, or the path of a credit.
-func instead(w *cause.Waiting, at cause.Resource, why cause.Reason) (of cause.Resource, reason cause.Reason, ok bool) {
+// attribute returns the resource and reason that a waiting operation gets for time in which another
+// operation uses the resource. The resource is a link that carries another message, or a ring whose
+// credit is on its way. Otherwise ok is false: the time stays with the other operation.
+func attribute(w *cause.Waiting, at cause.Resource, why cause.Reason) (of cause.Resource, reason cause.Reason, ok bool) {
 	switch w.At.Kind() {
 	case cause.Link:
 		return at, cause.Queueing, w.At == at && (why == cause.Serialisation || why == cause.Memory)
@@ -201,8 +202,8 @@ func withLaunch(all []Blame, t unit.Time) []Blame {
 	return all
 }
 
-// byStep adds pieces up by their steps, in the order of these. The time of the launch has a row of
-// its own, and so has that before the first message of a ring.
+// byStep returns the total time of the pieces of each step, in the order of steps. The launch has a
+// row of its own. The time before the first message of a ring has a row, too.
 func (x *explaining) byStep(pieces []piece, launch, total unit.Time) []Share {
 	at, ranks := map[cause.Step]unit.Time{}, map[cause.Step]map[int32]bool{}
 	for i := range pieces {
@@ -241,7 +242,8 @@ type Share struct {
 	Ranks   int       `json:"ranks,omitempty"` // number of ranks with such pieces
 }
 
-// shares adds blames up by a name; "" leaves one out.
+// shares returns the total time of all blames with the same name. It leaves out those whose name is
+// empty.
 func shares(all []Blame, total unit.Time, name func(b *Blame) string) []Share {
 	at, ranks := map[string]*Share{}, map[string]map[int]bool{}
 	for i := range all {

@@ -374,9 +374,9 @@ func (p *perfPlan) noteOverhead() {
 	switch {
 	case most == 0:
 	case least == most:
-		p.note("times include %v for the start of a collective in software: the simulation begins after it", most)
+		p.note("times include the start of a collective in software, %v: the simulation begins after it", most)
 	default:
-		p.note("times include %v to %v for the start of a collective in software, by protocol: the simulation begins after it",
+		p.note("times include the start of a collective in software, %v to %v depending on the protocol: the simulation begins after it",
 			least, most)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"kernbench/tl"
 )
 
-// op is an operation of a kernel's line.
+// op is an operation on a line of a kernel.
 type op struct {
 	opKey
 	typ   dtype.Type
@@ -91,7 +91,7 @@ func (s *search) candidates() []candidate {
 		return some
 	}
 	for _, c := range s.calls {
-		what := "committing one turn more at " + c.line
+		what := "committing one more turn at " + c.line
 		if c.call == hccl.AgainPrepare {
 			what = "committing all turns where the task is prepared, at " + c.line
 		}
@@ -107,7 +107,7 @@ func (s *search) candidates() []candidate {
 			on(o, tl.Edit{Do: tl.Compare, Cmp: tl.GE}, "waiting with >= instead of == at %s", o.line)
 		}
 		for _, by := range s.shortBy(o) {
-			on(o, tl.Edit{Do: tl.Change, Add: by}, "waiting for %s than now at %s", moreOrLess(by), o.line)
+			on(o, tl.Edit{Do: tl.Change, Add: by}, "waiting for a value %s at %s", lowerOrHigher(by), o.line)
 		}
 	}
 	forms := s.payloads(sends)
@@ -134,12 +134,13 @@ func (s *search) candidates() []candidate {
 	}
 	for _, o := range notes {
 		on(o, tl.Edit{Do: tl.Twice}, "notifying twice at %s", o.line)
-		on(o, tl.Edit{Do: tl.Change, Add: 1}, "notifying by one more at %s", o.line)
+		on(o, tl.Edit{Do: tl.Change, Add: 1}, "notifying with a value higher by 1 at %s", o.line)
 	}
 	for _, o := range slices.Concat(puts, notes) {
 		for _, w := range waits {
 			for _, word := range w.side.Words {
-				on(o, tl.Edit{Do: tl.AddNotify, Word: word}, "adding a notification of the word that %s waits for after %s", w.line, o.line)
+				on(o, tl.Edit{Do: tl.AddNotify, Word: word},
+					"adding, after %s, a notification of the word for which %s waits", o.line, w.line)
 			}
 		}
 	}
@@ -186,8 +187,8 @@ func (s *search) payloads(sends []*op) []*op {
 	return all
 }
 
-// shortBy returns changes of the value of a wait: to the value of its word on a stuck rank, and by
-// one.
+// shortBy returns numbers to add to the value of a wait. With each of the first ones, the wait has
+// the value that its word holds on a stuck rank. The last ones are -1 and 1.
 func (s *search) shortBy(o *op) []int64 {
 	by := []int64{}
 	if s.hang != nil {
@@ -205,9 +206,9 @@ func (s *search) shortBy(o *op) []int64 {
 	return by
 }
 
-func moreOrLess(by int64) string {
+func lowerOrHigher(by int64) string {
 	if by < 0 {
-		return fmt.Sprintf("%d less", -by)
+		return fmt.Sprintf("lower by %d", -by)
 	}
-	return fmt.Sprintf("%d more", by)
+	return fmt.Sprintf("higher by %d", by)
 }

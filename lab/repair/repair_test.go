@@ -158,8 +158,8 @@ func TestRepairs(t *testing.T) {
 		{manySends, "n_slots: 20", "n_slots: 20 works (19 deadlocks)"},
 		{wrongWay, "receiving from W instead of E at ", ""},
 		{extraSend, "adding a receive from W after ", ""},
-		{waitsTooMuch, "waiting for 1 less than now at ", ""},
-		{notifiesNoRank, "adding a notification of the word that ", ""},
+		{waitsTooMuch, "waiting for a value lower by 1 at ", ""},
+		{notifiesNoRank, "adding, after ", ""},
 		{missesValue, "waiting with >= instead of == at ", ""},
 	} {
 		for _, executor := range []string{"sim", "mock"} {
@@ -195,8 +195,8 @@ func TestRacesAreNoRepairs(t *testing.T) {
 		want      []string
 		races     bool
 	}{
-		{missesValue, []string{"waiting with >= instead of == at ", "waiting for 1 more than now at "}, false},
-		{notifiesTooEarly, []string{"waiting for 1 less than now at "}, true},
+		{missesValue, []string{"waiting with >= instead of == at ", "waiting for a value higher by 1 at "}, false},
+		{notifiesTooEarly, []string{"waiting for a value lower by 1 at "}, true},
 	} {
 		spec := run.Spec{Topology: "ahbm-cube", Algorithm: tt.algorithm, Ranks: 4, NElem: 8}
 		_, err := run.Run(context.Background(), spec)

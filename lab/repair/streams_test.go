@@ -55,7 +55,7 @@ func TestRepairsOnStreams(t *testing.T) {
 		t.Fatalf("the run ends with %v", err)
 	}
 	r := repair.Search(context.Background(), spec, err, time.Minute)
-	i := slices.IndexFunc(r.Found, func(f run.Repair) bool { return strings.HasPrefix(f.What, "waiting for 1 less than now at ") })
+	i := slices.IndexFunc(r.Found, func(f run.Repair) bool { return strings.HasPrefix(f.What, "waiting for a value lower by 1 at ") })
 	if i < 0 || len(r.Found[i].Also) != 2 {
 		t.Errorf("%+v", r)
 	}

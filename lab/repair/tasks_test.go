@@ -80,7 +80,7 @@ var (
 // prepares the task.
 func TestRepairsOfTasks(t *testing.T) {
 	for _, tt := range []struct{ bench, executor, want string }{
-		{commitsTooFew, "sim", "committing one turn more at repair/tasks_test.go:"},
+		{commitsTooFew, "sim", "committing one more turn at repair/tasks_test.go:"},
 		{commitsNone, "mock", "committing all turns where the task is prepared, at repair/tasks_test.go:"},
 		{preparesOnOne, "mock", ""},
 	} {

@@ -48,7 +48,7 @@ type Spec struct {
 	AllTo, MeasureTo unit.Bytes
 	ForAuto          bool // compare what auto chooses without a table, which the caller finds out: Row.Auto
 
-	Budget int64 // events that the simulation of a point may take, by the size before; more is estimated
+	Budget int64 // the most events of one simulated point, as the next smaller size predicts; others are estimated
 
 	Program string // fingerprint of what measures: a time that another measured is not taken for one of this
 	Command string // that asked, for the record

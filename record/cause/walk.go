@@ -19,13 +19,13 @@ type Span struct {
 	Waits int
 }
 
-// Waiting is an operation on a chain that waited until the chain reached it.
+// Waiting is an operation on a chain that waited for the operation before it in time.
 type Waiting struct {
 	Since, Until unit.Time
 	Owner
 	At  Resource
 	Why Reason
-	For Owner // owner to which the chain continues
+	For Owner // what it waited for: the chain goes back to it
 }
 
 // Chain is the sequence of spans that decided the time of a point, the latest first.
@@ -66,7 +66,7 @@ func (l *Log) WalkSince(p Point, since unit.Time) *Chain {
 	return c
 }
 
-// waiting returns the wait of a point, which ended at a time.
+// waiting returns the wait that a point holds. until is the time at which the wait ended.
 func (l *Log) waiting(v *point, until unit.Time) Waiting {
 	at, why := v.waitsFor()
 	w := Waiting{Since: v.time(), Until: until, Owner: Owner{v.site, v.step()}, At: at, Why: why, For: l.Owner(v.prev)}
@@ -76,9 +76,9 @@ func (l *Log) waiting(v *point, until unit.Time) Waiting {
 	return w
 }
 
-// Each calls a function for each point of a log that has dropped none, in the order in which they
-// were written. The function gets the span that the point ends, or the wait of an operation that
-// the point ends. The pointers are valid during the call.
+// Each visits all points in the order in which they were written. The log must have dropped none.
+// For each span, Each calls spent. For each wait, it calls waited with the point at which the wait
+// ended. A point may hold both: then waited comes first. The pointers are valid during the call.
 func (l *Log) Each(spent func(s *Span), waited func(w *Waiting, until Point)) {
 	for p := Point(1); uint32(p) < l.used; p++ {
 		v := l.point(p)
@@ -104,7 +104,7 @@ func (c *Chain) Forward() []Span {
 }
 
 // Check returns an error if the chain of a run, or of one of its ranks, does not account for all of
-// its time. Spans have gaps between them, a negative length, or no reason.
+// its time. It finds gaps between spans, empty or negative spans, and spans without a reason.
 func (l *Log) Check(r *Run) error {
 	if r.Last == 0 && r.End > r.Start {
 		return fmt.Errorf("no chain ends the run at %v", r.End)
@@ -120,7 +120,7 @@ func (l *Log) Check(r *Run) error {
 		for _, s := range l.Walk(p).Spans {
 			switch {
 			case s.End != end || s.Start >= s.End:
-				return fmt.Errorf("a span from %v to %v comes before %v", s.Start, s.End, end)
+				return fmt.Errorf("found a span from %v to %v, want one that ends at %v and is not empty", s.Start, s.End, end)
 			case s.Why == Unknown:
 				o := l.Operation(s.Site)
 				return fmt.Errorf("%v from %v to %v of rank %d at %s %s have no reason", s.End-s.Start, s.Start,

@@ -14,12 +14,12 @@ import (
 type Tree struct {
 	Terms  uint32 // contributions in it, each as often as it was added
 	Height uint32 // the most roundings of any contribution
-	// Growth is the most that roundings on one path may have changed a contribution, to first
-	// order. It is the sum of their unit roundoffs, in units of that of f64.
+	// Growth bounds the relative change of a contribution by its roundings, to first order. It is
+	// the largest sum of unit roundoffs that any contribution met, in units of 2^-53 (that of f64).
 	Growth uint64
 }
 
-// Event is the first operation of a kind, of an element of its result.
+// Event is the place of an operation, and the element of its result at which something happened.
 type Event struct {
 	Place   fault.Place
 	Element int
@@ -39,7 +39,7 @@ type audit struct {
 	sum      Audit
 	stalled  record // that of sum.FirstStalled
 	infinite record
-	trees    [][]Tree // of values, by their names
+	trees    [][]Tree // of values; a tl.Value is the index
 }
 
 // of returns the trees of a value.
@@ -50,7 +50,7 @@ func (a *audit) of(v tl.Value) *[]Tree {
 	return &a.trees[v]
 }
 
-// grown returns the trees of a value of n elements, which may be those of what it was before.
+// grown returns memory for the trees of a value of n elements. Old trees may still be in it.
 func (a *audit) grown(v tl.Value, n int32) []Tree {
 	t := a.of(v)
 	if cap(*t) < int(n) {
@@ -87,7 +87,7 @@ func (l *Log) Trees(a mem.Addr, t dtype.Type, n int) ([]Tree, error) {
 	return p.treesOf(off, n), nil
 }
 
-// roundoff returns the unit roundoff of a type in units of that of f64; integers have none.
+// roundoff returns the unit roundoff of a type in units of 2^-53, that of f64, or 0 for integers.
 func roundoff(t dtype.Type) uint64 { return uint64(dtype.Epsilon(t) * 0x1p53) }
 
 // treesOf returns the trees of n elements from off on. They are made at their first use.
@@ -98,7 +98,7 @@ func (p *piece) treesOf(off, n int) []Tree {
 	return p.trees[off : off+n]
 }
 
-// mark sets the provenance of elements of memory: contributions, or none.
+// mark sets the trees of n elements of memory to t: one contribution each, or none.
 func (r *replay) mark(p *piece, off, n int, t Tree) {
 	if r.audit == nil {
 		return
@@ -140,7 +140,7 @@ func (r *replay) growMathTrees(x *record) {
 	out := r.values.at(x.dst).buf
 	switch x.math {
 	case tl.MathBinary:
-		na, nb := x.n, x.n
+		na, nb := x.n, x.n // an operand may be one element for the whole result
 		if m := r.rest(x); x.rest != 0 && m.axis == 0 {
 			na = 1
 		} else if x.rest != 0 && m.inner == 0 {
@@ -148,20 +148,20 @@ func (r *replay) growMathTrees(x *record) {
 		}
 		a, b := (*r.audit.of(x.a))[x.aOff:x.aOff+na], (*r.audit.of(x.b))[x.bOff:x.bOff+nb]
 		if na != nb {
-			clear(to) // no collective does that to contributions
+			clear(to) // collectives never combine contributions with one element
 			return
 		}
 		r.join(x, to, a, b, out, r.src(x.a, x.typ, x.aOff, na), r.src(x.b, x.typ, x.bOff, nb))
 	case tl.MathBinaryScalar:
 		copy(to, (*r.audit.of(x.a))[x.aOff:])
 		rounded(to, x.typ)
-		r.broken(x, x.typ, out, r.src(x.a, x.typ, x.aOff, x.n))
+		r.findOverflow(x, x.typ, out, r.src(x.a, x.typ, x.aOff, x.n))
 	case tl.MathConvert:
 		copy(to, (*r.audit.of(x.a))[x.aOff:])
 		if dtype.Epsilon(x.typ) > dtype.Epsilon(x.from) {
 			rounded(to, x.typ)
 		}
-		r.broken(x, x.from, out, r.src(x.a, x.from, x.aOff, x.n))
+		r.findOverflow(x, x.from, out, r.src(x.a, x.from, x.aOff, x.n))
 	case tl.MathReduce:
 		r.growAxisTrees(x, to, out)
 	case tl.MathTranspose:
@@ -175,9 +175,9 @@ func (r *replay) growMathTrees(x *record) {
 	}
 }
 
-// growAxisTrees makes the trees of elements that were combined along an axis. They are summed in
-// f64, or in f32 for narrower types, with one rounding to the type at the end. Its additions are
-// not counted, since none of them leaves a result that could show whether it stalled.
+// growAxisTrees makes the trees of elements that were combined along an axis. Elements are summed
+// in f64, or in f32 for 16-bit types, with one rounding to the type at the end. These additions are
+// not counted: their partial sums are not kept, so a stalled addition cannot be seen.
 func (r *replay) growAxisTrees(x *record, to []Tree, out []byte) {
 	m := r.rest(x)
 	outer, axis, inner := int(m.outer), int(m.axis), int(m.inner)
@@ -211,7 +211,7 @@ func (r *replay) growAxisTrees(x *record, to []Tree, out []byte) {
 	}
 	size := x.typ.Size()
 	a := r.src(x.a, x.typ, x.aOff, int32(outer*axis*inner))
-	r.broken(x, x.typ, out, slabs(a, size, outer, axis, inner)...)
+	r.findOverflow(x, x.typ, out, slabs(a, size, outer, axis, inner)...)
 }
 
 // rounded counts one more rounding of contributions.
@@ -225,8 +225,9 @@ func rounded(trees []Tree, t dtype.Type) {
 	}
 }
 
-// join makes the trees of elements that were combined of two. An operand without contributions is a
-// constant with which an accumulator began: it adds nothing; otherwise provenance shows it.
+// join makes the trees of elements that were combined from two operands each. An operand without
+// contributions counts as the constant with which an accumulator begins, and adds no rounding. If
+// it is anything else, the check of provenance fails.
 func (r *replay) join(x *record, to, a, b []Tree, out, left, right []byte) {
 	u := roundoff(x.typ)
 	if x.binary() == dtype.Max || x.binary() == dtype.Min {
@@ -257,7 +258,7 @@ func (r *replay) join(x *record, to, a, b []Tree, out, left, right []byte) {
 			}
 		}
 	}
-	r.broken(x, x.typ, out, left, right)
+	r.findOverflow(x, x.typ, out, left, right)
 }
 
 func addTerms(a, b uint32) uint32 {
@@ -269,31 +270,31 @@ func addTerms(a, b uint32) uint32 {
 
 // stalls reports whether element i of a sum is one of its operands although the other is not 0.
 func stalls(t dtype.Type, out, a, b []byte, i int) bool {
-	var s, x, y, sign, infinite uint64
+	var s, x, y, sign, exponent uint64 // the last two are masks
 	switch t {
 	case dtype.F16, dtype.BF16:
-		sign, infinite = 1<<15, 0x7c00
+		sign, exponent = 1<<15, 0x7c00
 		if t == dtype.BF16 {
-			infinite = 0x7f80
+			exponent = 0x7f80
 		}
 		s, x, y = uint64(binary.LittleEndian.Uint16(out[2*i:])), uint64(binary.LittleEndian.Uint16(a[2*i:])),
 			uint64(binary.LittleEndian.Uint16(b[2*i:]))
 	case dtype.F32:
-		sign, infinite = 1<<31, 0x7f800000
+		sign, exponent = 1<<31, 0x7f800000
 		s, x, y = uint64(binary.LittleEndian.Uint32(out[4*i:])), uint64(binary.LittleEndian.Uint32(a[4*i:])),
 			uint64(binary.LittleEndian.Uint32(b[4*i:]))
 	case dtype.F64:
-		sign, infinite = 1<<63, 0x7ff0000000000000
+		sign, exponent = 1<<63, 0x7ff0000000000000
 		s, x, y = binary.LittleEndian.Uint64(out[8*i:]), binary.LittleEndian.Uint64(a[8*i:]), binary.LittleEndian.Uint64(b[8*i:])
 	default:
 		return false
 	}
-	return s&infinite != infinite && (s == x && y&^sign != 0 || s == y && x&^sign != 0)
+	return s&exponent != exponent && (s == x && y&^sign != 0 || s == y && x&^sign != 0)
 }
 
-// broken looks for the first infinity or NaN that was made of finite operands, which are of a
-// type of their own.
-func (r *replay) broken(x *record, from dtype.Type, out []byte, operands ...[]byte) {
+// findOverflow looks for the first infinity or NaN that was made of finite operands. from is the
+// type of the operands.
+func (r *replay) findOverflow(x *record, from dtype.Type, out []byte, operands ...[]byte) {
 	if r.audit.sum.Overflow != nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"kernbench/lab/explain"
 	"kernbench/lab/run"
@@ -120,7 +121,7 @@ func changes(b *bufio.Writer, all []explain.Change, top int) {
 	}
 	for _, c := range all {
 		if c.Error != "" {
-			fmt.Fprintf(b, "not tried: %s: %s\n", c.Name, c.Error)
+			fmt.Fprintf(b, "not tried: %s: %s\n", c.Name, strings.TrimPrefix(c.Error, "--set: "))
 		}
 	}
 }

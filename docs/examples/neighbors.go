@@ -6,8 +6,8 @@ import (
 	"kernbench/tl"
 )
 
-// evenWest removes the direction west from odd ranks: they may receive from the west's sender, but
-// not send there.
+// evenWest removes the direction west from odd ranks. They can still receive from the west, but not
+// send there.
 func evenWest(rank, world int, m map[tl.Dir]int) map[tl.Dir]int {
 	if rank%2 == 1 {
 		delete(m, tl.West)

@@ -174,9 +174,9 @@ func (r *run) waiter(b int32) Waiter {
 	hint := ""
 	if to := r.waitsFor(b); to >= 0 {
 		out.To = int(r.blocks[to].rank)
-		hint = ", which " + r.state(to) + " would "
+		hint = r.state(to) + " would "
 	} else {
-		hint = ", which no block would "
+		hint = "no block would "
 	}
 	switch w.why {
 	case dependent:
@@ -186,16 +186,16 @@ func (r *run) waiter(b int32) Waiter {
 			r.plan.Ranks[at.rank].Blocks[at.index].ID, r.state(int32(w.of)))
 	case noData:
 		out.Reason, out.Channel = NoData, r.plan.ChannelName(w.of)
-		out.Text = fmt.Sprintf("no data on channel %s%ssend", out.Channel, hint)
+		out.Text = fmt.Sprintf("no data on channel %s, which %ssend", out.Channel, hint)
 	case noSlot:
 		out.Reason, out.Channel = NoSlot, r.plan.ChannelName(w.of)
-		out.Text = fmt.Sprintf("no slot on channel %s, all %d are full%sempty", out.Channel, r.plan.Channels[w.of].Depth, hint)
+		out.Text = fmt.Sprintf("no slot on channel %s: all %d are full, and %sempty one", out.Channel, r.plan.Channels[w.of].Depth, hint)
 	case noUnits:
 		out.Reason, out.Channel = NoSignal, r.plan.Counters[w.of].Name
-		out.Text = fmt.Sprintf("%s has %d of %d signals%sgive", out.Channel, w.has, w.out, hint)
+		out.Text = fmt.Sprintf("%s has %d of %d signals, which %sgive", out.Channel, w.has, w.out, hint)
 	case noPacket:
 		out.Reason, out.Channel = "no packet", r.plan.SpanName(plan.None, w.cell)
-		out.Text = fmt.Sprintf("packet %s is not written%swrite", out.Channel, hint)
+		out.Text = fmt.Sprintf("packet %s is not written, which %swrite", out.Channel, hint)
 	}
 	out.Text = r.where(b) + ": " + out.Text
 	return out

@@ -155,7 +155,7 @@ func TestRepairs(t *testing.T) {
 		algorithm, want, slots string
 	}{
 		{recvFirst, "moving the receive from W at ", ""},
-		{manySends, "n_slots: 20", "n_slots: 20 works (19 deadlocks)"},
+		{manySends, "n_slots: 20", "n_slots: 20 works (with 19 it deadlocks)"},
 		{wrongWay, "receiving from W instead of E at ", ""},
 		{extraSend, "adding a receive from W after ", ""},
 		{waitsTooMuch, "waiting for a value lower by 1 at ", ""},
@@ -282,12 +282,12 @@ func TestSlotsOfTheEntry(t *testing.T) {
 		want string
 	}{
 		{"wrong", run.Spec{Algorithm: wrong}, "with 128 slots the run ends, with wrong results"},
-		{"defaults", run.Spec{Algorithm: name}, "n_slots: 100 works (99 deadlocks)"},
+		{"defaults", run.Spec{Algorithm: name}, "n_slots: 100 works (with 99 it deadlocks)"},
 		{"entry", run.Spec{Algorithm: "own", Sets: []string{"algorithms.own.module=" + name,
-			"algorithms.own.n_slots=4"}}, "n_slots: 100 works (99 deadlocks)"},
+			"algorithms.own.n_slots=4"}}, "n_slots: 100 works (with 99 it deadlocks)"},
 		{"entry of the default algorithm", run.Spec{Bench: "ccl_allreduce",
 			Sets: []string{"defaults.algorithm=own", "algorithms.own.module=" + name, "algorithms.own.n_slots=4"}},
-			"n_slots: 100 works (99 deadlocks)"},
+			"n_slots: 100 works (with 99 it deadlocks)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.spec

@@ -29,7 +29,7 @@ func (s *search) slots(d *fault.Deadlock) {
 		return // stopped
 	}
 	if n > 0 {
-		s.found.Slots = fmt.Sprintf("%s: %d works (%d deadlocks)", s.slotsKey(), n, n-1)
+		s.found.Slots = fmt.Sprintf("%s: %d works (with %d it deadlocks)", s.slotsKey(), n, n-1)
 		if marks := s.marks(n); marks != "" {
 			s.found.Slots += ": " + marks
 		}

@@ -57,8 +57,9 @@ func TestSlotsOfRings(t *testing.T) {
 		found                     []string // repairs that change numbers of slots
 	}{
 		{"one direction", floodsEast, "sim", nil,
-			"n_slots: 20 works (19 deadlocks): rings to E hold up to 20 at once", []string{"n_slots: 20", "ring_slots: E:20"}},
-		{"both directions", floodsBoth, "mock", nil, "n_slots: 20 works (19 deadlocks)", []string{"n_slots: 20", "ring_slots: E:20 W:9"}},
+			"n_slots: 20 works (with 19 it deadlocks): rings to E hold up to 20 at once", []string{"n_slots: 20", "ring_slots: E:20"}},
+		{"both directions", floodsBoth, "mock", nil,
+			"n_slots: 20 works (with 19 it deadlocks)", []string{"n_slots: 20", "ring_slots: E:20 W:9"}},
 		{"no memory for all", floodsEast, "sim", []string{"defaults.slot_size=512KiB"},
 			"15 slots do not help, and there is no memory for more", []string{"ring_slots: E:20"}},
 		{"no memory for any", floodsEast, "sim", []string{"defaults.slot_size=1MiB"},
@@ -114,7 +115,7 @@ func TestSlotsOfAProgram(t *testing.T) {
 			t.Fatalf("%s: %v, want a deadlock", executor, err)
 		}
 		r := repair.Search(t.Context(), spec, err, time.Minute)
-		if !strings.HasPrefix(r.Slots, "slots: 20 works (19 deadlocks)") || len(r.Found) != 1 || r.Found[0].What != "slots: 20" {
+		if !strings.HasPrefix(r.Slots, "slots: 20 works (with 19 it deadlocks)") || len(r.Found) != 1 || r.Found[0].What != "slots: 20" {
 			t.Errorf("%s: %q, %+v", executor, r.Slots, r.Found)
 		}
 	}

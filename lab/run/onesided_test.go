@@ -149,7 +149,7 @@ func TestInterruptedSchedules(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if v := r.Verdict("schedules"); v.State != run.NotChecked ||
-		!strings.HasPrefix(v.Detail, "interrupted: 3 of 1000 schedules more came to the same result") {
+		!strings.HasPrefix(v.Detail, "interrupted: 3 of 1000 more schedules came to the same result") {
 		t.Errorf("%v", v)
 	}
 }

@@ -166,12 +166,12 @@ func (s *Schedules) verdict() Verdict {
 	case s.Done == 0:
 		return Verdict{schedules, NotChecked, "interrupted"}
 	case n == 1 && bad == 0 && s.Done < s.Asked:
-		v.State, v.Detail = NotChecked, fmt.Sprintf("interrupted: %d of %d schedules more came to the same result, bit by bit",
+		v.State, v.Detail = NotChecked, fmt.Sprintf("interrupted: %d of %d more schedules came to the same result, bit by bit",
 			s.Done, s.Asked)
 	case n == 1 && bad == 0:
-		v.Detail = fmt.Sprintf("%s more came to the same result, bit by bit", unit.Count(s.Done, "schedule"))
+		v.Detail = fmt.Sprintf("%s came to the same result, bit by bit", unit.Count(s.Done, "more schedule"))
 	case n == 1:
-		v.State, v.Detail = Failed, fmt.Sprintf("%s more came to the same, which is wrong", unit.Count(s.Done, "schedule"))
+		v.State, v.Detail = Failed, fmt.Sprintf("%s came to the same result, which is wrong", unit.Count(s.Done, "more schedule"))
 	case bad > 0:
 		v.State, v.Detail = Failed, fmt.Sprintf("%d different outcomes in %d runs, %d of them wrong", n, s.Done+1, bad)
 	case unverified:

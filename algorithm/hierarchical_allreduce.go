@@ -13,8 +13,8 @@ import (
 // hierarchicalAllReduce follows the levels of the machine. First comes a reduce-scatter on a ring
 // of the PEs of a cube, after which each has a part of the cube's sum. Then the PEs that hold the
 // same part, one of each cube, all-reduce it on a ring. An all-gather in the cube follows. So all
-// PEs work all the time, and what leaves a cube does so from all of them at once, each with one
-// part. Between the levels a rank waits for its neighbours only.
+// PEs work all the time, and all PEs of a cube send to other cubes at once, each its own part.
+// Between the levels a rank waits for its neighbours only.
 //
 // There may be other levels. The numbers of the launch are the sizes of levels, the innermost
 // first: 8, 16 means cubes of 8 PEs and packages of 16 cubes. The outermost level has the remaining
@@ -23,7 +23,8 @@ import (
 // greatest common divisor of the PEs per cube and the number of ranks.
 //
 // Rings use puts in both directions, as in windowAllReduceBidirectionalRing. A level begins when
-// both neighbours have reached it, so no put overwrites data that the level before still combines.
+// both neighbours have reached it. So no put overwrites data that they still combine in the level
+// before.
 func hierarchicalAllReduce(c *tl.Context, a tl.Args) {
 	whole := ofVector(c, a)
 	rings := levelRings(whole, levelWidths(c, a))
@@ -102,7 +103,7 @@ var HierarchicalAllReduce = Register(Algorithm{
 	Topology:   "none",
 	Kernel:     hierarchicalAllReduce,
 	Window: func(world, nElem int, t dtype.Type) (*mem.Layout, error) {
-		return scratchLayout(world, nElem, t, bits.Len(uint(world)), ringRow) // a row for each level, of two members at least
+		return scratchLayout(world, nElem, t, bits.Len(uint(world)), ringRow) // a row for each level: each has 2 members or more
 	},
 	Steps:  "2(L-1) + 2(N/L-1) pairs of puts for cubes of L PEs, and a barrier of neighbours with each pair and before each level",
 	Cost:   "2(L-1) (2 alpha + beta M/2L) + 2(N/L-1) (2 alpha + beta M/2N): 2(N-1)/N M bytes per rank, of which less than 2M/L leave a cube",

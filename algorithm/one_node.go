@@ -12,12 +12,12 @@ func (a *Algorithm) Performer(world int, levels []int, perCube int) *Algorithm {
 	return a
 }
 
-// dispatch makes the kernel of an algorithm call the one of its performer.
+// dispatch makes the kernel of an algorithm call the kernel of its performer.
 func (a *Algorithm) dispatch() {
 	if a.OneNode == nil {
 		return
 	}
-	nodes := a.Kernel
+	own := a.Kernel
 	a.Kernel = func(c *tl.Context, args tl.Args) {
 		levels := args.Levels
 		if a.KernelArgs == nil && len(args.Ints) > 0 {
@@ -27,6 +27,6 @@ func (a *Algorithm) dispatch() {
 			p.Kernel(c, args)
 			return
 		}
-		nodes(c, args)
+		own(c, args)
 	}
 }

@@ -26,7 +26,8 @@ type Options struct {
 	Host int
 }
 
-// transport returns a plan with the channels that it has on hosts of o.Host ranks.
+// transport returns a plan as it runs on hosts of o.Host ranks: channels between hosts hold more
+// messages.
 func (o *Options) transport(p *plan.Plan) *plan.Plan {
 	if p == nil || o.Host == 0 || o.Depth > 0 {
 		return p
@@ -59,8 +60,8 @@ type CallVerdict struct {
 // data behind. The third uses the same half of a double buffer as the first.
 const launches = 3
 
-// calls lists the calls that a program is judged for. For each use that it allows these are its
-// probes. Without probes it is a call with whole messages, and the call within its range that cuts
+// calls lists the calls that a program is judged for: its probes, for each use that it allows. A
+// program without probes has a call with whole messages, and the call within its range that cuts
 // messages most.
 func calls(p *plan.Program, o Options) []plan.Call {
 	probes := p.Probes
@@ -159,8 +160,8 @@ func (o *Options) CheckRoot(sources []Source) error {
 	return other
 }
 
-// found lists the findings of the calls. One that only some uses show names these uses. A larger
-// call adds the verdicts that smaller ones do not have.
+// found lists the findings of the calls. A finding that only one use shows names that use. A larger
+// call adds only findings whose verdict no smaller call has.
 func (v *Verdict) found() (out []plan.Finding) {
 	everywhere := func(f plan.Finding) bool {
 		return !slices.ContainsFunc(v.Calls, func(c CallVerdict) bool {
@@ -192,7 +193,7 @@ func (v *Verdict) capacity(file string, s *search) {
 	v.Depths = s.depths()
 	v.Hang = s.hang()
 	switch {
-	case v.Hang == nil || v.Hang.Hangs == 0: // whole messages: the judge has reported it
+	case v.Hang == nil || v.Hang.Hangs == 0: // none, or with whole messages: the judge has reported it
 	case v.Hang.InRange:
 		v.Findings = append(v.Findings, plan.Finding{Verdict: plan.Deadlock, File: file,
 			Line: v.Hang.Stuck.Chain[0].Line, Text: v.Hang.String()})

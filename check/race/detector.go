@@ -51,7 +51,7 @@ type Detector struct {
 	eventPool
 	linkPool
 	clockPool
-	crowdPool
+	readerPool
 	guarding
 	ignoring
 	tidying

@@ -32,7 +32,7 @@ func (d *Detector) Sheets() (n int) {
 	return n
 }
 
-// ManyReaders is from how many readers on a stretch has a crowd.
+// ManyReaders is the least number of readers of a stretch that has an index.
 const ManyReaders = manyReaders
 
 // JointAll lets few accesses of few agents have joint events.

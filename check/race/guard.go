@@ -8,23 +8,24 @@ import (
 	"kernbench/record/history"
 )
 
-// guard is a word that atomics change, as a lock. It determines which sections between its changes
-// exclude each other, in any order of agents.
+// guard is a word that atomics change, as a lock. A section lasts from one change by an agent to
+// its next. guard determines which sections exclude each other, in any order of agents.
 //
-// The word holds base and the level of each agent: all that the agent has added so far. An atomic
-// returns that sum, and so the sum of all other levels at that moment. Two sections never overlap
-// if that sum excludes two cases: A is at the level of its section when B begins its own, and B is
-// when A begins. Levels are those of this run, so sections are judged when it is over. The argument
-// assumes that a kernel acts on what an atomic returns.
+// The word is the sum of base and the levels of all agents. A level is all that an agent has added
+// so far. An atomic returns the word, and so the sum of all other levels at that moment. Sections
+// of A and B never overlap if these sums exclude two cases. One is that B begins its section while
+// A is at the level of its own. The other is the same with A and B exchanged. Levels are those of
+// this run, so sections are judged when it is over. The argument assumes that a kernel acts on what
+// an atomic returns.
 type guard struct {
 	word     *word
 	base     int64
 	begun    bool
 	invalid  bool // an update that the argument does not cover
 	parties  []party
-	sections map[shape]bool // with whether a set has ended one
-	plain    map[shape]bool // sections that a notification has ended
-	pending  map[shape]bool // reads that must not have come before a notification of their agent
+	sections map[shape]bool // true: a set has ended one
+	plain    map[shape]bool // a notification has ended one
+	pending  map[shape]bool // of atomics that would have come before the last notification of their agent
 	suspects []*suspect
 	index    map[suspectKey]*suspect
 }
@@ -45,7 +46,7 @@ type party struct {
 	before            int64    // its level before that
 }
 
-// shape holds what determines the sections that a section excludes.
+// shape determines which sections a section excludes.
 type shape struct {
 	agent         history.Agent
 	level, others int64 // what its agent, and what all others had added when it began
@@ -86,10 +87,10 @@ type suspect struct {
 	agents        [2]history.Agent
 	place         wordRead // of a read
 	count         int
-	named         bool // among what depends on the schedule
+	named         bool // it is listed among what depends on the schedule
 }
 
-// locks notes that a word must be judged as a guard. It returns false if that is known.
+// locks notes that a word must be judged as a guard. It returns false if that was known already.
 func (f *facts) locks(w history.Word) bool {
 	if f.guards[w] {
 		return false
@@ -174,7 +175,8 @@ func (d *Detector) step(g *guard, e *event, r *history.Record) {
 	d.hold(e.agent, g, p.section)
 }
 
-// landed settles whether the last change of an agent, a notification, has come before the next.
+// landed checks that the last change of an agent has come before its next one, e. It checks only
+// notifications. If the order is unknown, it notes what to judge later.
 func (d *Detector) landed(g *guard, p *party, e *event, seen int64) {
 	u := p.flying
 	if u == nil {
@@ -241,7 +243,8 @@ func (d *Detector) leaveAll(agent history.Agent) {
 	a.held = nil
 }
 
-// contains reports whether an access of a section that is over was complete at its end.
+// contains reports whether an access in a section was complete at the end of the section, which
+// must be over.
 func (d *Detector) contains(s *section, e *event) bool {
 	c := clock{agent: s.agent, time: s.end}
 	return d.knows(&c, e) || s.link != 0 && e.link == s.link && s.after[e.class] >= e.seq
@@ -270,7 +273,7 @@ func (d *Detector) replaces(e, f *event) bool {
 }
 
 // excluded reports whether the unordered f and e are in sections that exclude each other, as far as
-// is known. If so, they are reported later unless that still holds at the end.
+// is known. If so, they become a suspect. It is reported if at the end the guard excludes nothing.
 func (d *Detector) excluded(f, e *event, at mem.Addr) bool {
 	if f.atomic && e.atomic {
 		return false
@@ -325,8 +328,8 @@ func (d *Detector) confirm(x *suspect) {
 	}
 }
 
-// reach reports whether the sum of the other levels is possible while agent a is at a level and
-// agent b reads.
+// reach reports whether others can be the sum of all levels but that of agent b, while agent a is
+// at the given level.
 func (g *guard) reach(a, b history.Agent, level, others int64) bool {
 	least, top := level, level
 	for i := range g.parties {
@@ -350,9 +353,9 @@ func (g *guard) covered() bool {
 	}
 	for s, set := range g.sections {
 		if !g.reach(s.agent, s.agent, 0, s.others) {
-			return false // the word has begun with something else
+			return false // the word did not begin with base
 		}
-		for t := range g.sections { // a set hides what has come since its section began
+		for t := range g.sections { // a set overwrites the changes since its section began
 			if set && s.agent != t.agent && (g.reach(s.agent, t.agent, s.level, t.others) || g.plain[t] && !g.exclude(s, t)) {
 				return false
 			}
@@ -388,7 +391,7 @@ func (d *Detector) settleGuards() {
 	}
 }
 
-// restGuards resets the guards: no agent runs.
+// restGuards judges and resets the guards, at a moment when no agent runs.
 func (d *Detector) restGuards() {
 	d.settleGuards()
 	for _, g := range d.guards {
@@ -401,7 +404,7 @@ func (d *Detector) restGuards() {
 	}
 }
 
-// dropGuard forgets a guard whose word is no more; nil is none.
+// dropGuard removes a guard whose word no longer exists. It does nothing for nil.
 func (d *Detector) dropGuard(g *guard) {
 	if g == nil {
 		return
@@ -426,8 +429,8 @@ func (d *Detector) maybeLocked(a, b history.Agent) {
 	}
 }
 
-// sectionHint returns why f and e do not exclude each other. The cause is the end of a section or a
-// word that only one of them has taken.
+// sectionHint returns why f and e do not exclude each other. Either a section ends before its
+// access is complete, or only one of the two agents has taken the word.
 func (d *Detector) sectionHint(f, e *event) string {
 	in := func(x *event, g *guard) *section {
 		if h := d.heldAt(x); h != nil {
@@ -449,14 +452,14 @@ func (d *Detector) sectionHint(f, e *event) string {
 			switch {
 			case t != nil && s.end != 0 && !d.contains(s, f):
 				return d.endsEarly(s, f)
-			case t == nil && s.guard.locks(s.shape):
+			case t == nil && s.guard.excludesAny(s.shape):
 				return takes(e, f, s)
 			}
 		}
 	}
 	if h := d.heldAt(e); h != nil {
 		for _, t := range h.sections {
-			if in(f, t.guard) == nil && t.guard.locks(t.shape) {
+			if in(f, t.guard) == nil && t.guard.excludesAny(t.shape) {
 				return takes(f, e, t)
 			}
 		}
@@ -464,8 +467,8 @@ func (d *Detector) sectionHint(f, e *event) string {
 	return ""
 }
 
-// locks reports whether a section excludes others like it.
-func (g *guard) locks(s shape) bool {
+// excludesAny reports whether a section excludes some section of another agent.
+func (g *guard) excludesAny(s shape) bool {
 	for t := range g.sections {
 		if t.agent != s.agent && g.exclude(s, t) {
 			return true
@@ -474,7 +477,7 @@ func (g *guard) locks(s shape) bool {
 	return false
 }
 
-// endsEarly reports an access that is not complete at the end of its section.
+// endsEarly returns the hint for an access that is not complete at the end of its section.
 func (d *Detector) endsEarly(s *section, e *event) string {
 	return fmt.Sprintf("%s of %v between %s and %s, which lets others in",
 		d.finishing(e, -1), d.agentOf(e), d.spot(e), spot(s.ending.call, s.ending.line))

@@ -2,13 +2,13 @@ package race
 
 import "kernbench/record/history"
 
-// wordRead is a place at which a word is read, by line; by word where none are recorded.
+// wordRead is a place at which a word is read: a line, or the word if lines are not recorded.
 type wordRead struct {
 	word history.Word
 	line string
 }
 
-// reads are the reads of words that updates may come before or after. They are hazards, except at
+// reads are the reads of words whose order with some update is unknown. They are hazards, except at
 // places where some agent has read the same word repeatedly: such a loop waits for the word to
 // change. A loop is recognised only if it repeated in this run.
 type reads struct {
@@ -30,9 +30,10 @@ func (p wordRead) key() wordRead {
 	return p
 }
 
-// reading judges a read of a word against the updates before it in the account. It reports whether
-// the read returns the same in every schedule, unless a hazard is found. It does if every update of
-// the word is ordered before or after it. A peek and a poll may return anything.
+// reading judges a read of a word against the updates before it in the account. It returns true if
+// the read returns the same in every schedule, or else a hazard is found. The result is the same if
+// every update of the word is ordered before or after the read. A peek and a poll may return
+// anything.
 func (d *Detector) reading(r *history.Record) (settled bool) {
 	if r.NBI {
 		return false
@@ -52,7 +53,7 @@ func (d *Detector) reading(r *history.Record) (settled bool) {
 		return false
 	}
 	e := d.newEvent(r)
-	e.issued++ // when it has read
+	e.issued++ // the moment after the read
 	e.done, e.addr, e.v = e.issued, r.Word, int64(r.Type.Size())
 	for _, u := range w.updates {
 		if !d.before(u, e, &a.clk) {
@@ -79,7 +80,7 @@ func (d *Detector) afterReads(w *word, u *event) {
 	}
 }
 
-// unordered notes an update and a read of a word.
+// unordered notes that an update and a read of a word, f and e, have no order.
 func (d *Detector) unordered(f, e *event, at wordRead) {
 	where := d.region(at.word)
 	key := readKey{at.key(), d.call(f), d.line(f), d.call(e), d.line(e), d.buffer(where)}

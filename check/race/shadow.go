@@ -34,10 +34,10 @@ func (s *shadow) pageAt(a mem.Addr) *page {
 // seg is bytes [lo, hi) of a page, with the accesses that a later one may have to be ordered after.
 // There may be millions, so it holds no pointer.
 type seg struct {
-	lo, hi uint16
-	one    eventID
-	rest   nodeID  // of more than one: the list of the others; 0: none
-	crowd  crowdID // of rest, where many agents read; 0: none
+	lo, hi  uint16
+	one     eventID
+	rest    nodeID    // of more than one: the list of the others; 0: none
+	readers readersID // index of rest, if many agents read; 0: none
 }
 
 // node is an entry of a list of events. It copies the fields that are used most, so that the event
@@ -247,7 +247,7 @@ func firstAfter(segs []seg, lo uint16) int {
 
 func (d *Detector) clone(s *seg) seg {
 	c := *s
-	c.crowd = 0
+	c.readers = 0
 	d.event(c.one).hold()
 	last := nodeID(0)
 	for i := s.rest; i != 0; i = d.nodeAt(i).next {
@@ -286,7 +286,7 @@ func (d *Detector) dropRest(s *seg) {
 		i, d.nodeAt(i).next, d.freeNode = d.nodeAt(i).next, d.freeNode, i
 	}
 	s.rest = 0
-	d.disperse(s)
+	d.dropReaders(s)
 }
 
 // releaseSegs gives back what the stretches of a page hold.
@@ -366,8 +366,8 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 		return !keep
 	}
 	own, place, last := nodeID(0), nodeID(0), nodeID(0)
-	if s.crowd != 0 {
-		own, last = d.crowds[s.crowd].find(e.agent)
+	if s.readers != 0 {
+		own, last = d.readerIndexes[s.readers].find(e.agent)
 		if own != 0 && d.nodeAt(own).event == e.id {
 			return
 		}
@@ -389,7 +389,7 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 			}
 		}
 		if !d.plain && !writes && n >= max(manyReaders, len(d.agents)/manyReaders) {
-			d.gather(s)
+			d.indexReaders(s)
 		}
 	}
 	inOne := (first.write || first.agent == e.agent) && follows(first)
@@ -402,15 +402,15 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 		x := d.nodeAt(place)
 		old := d.event(x.event)
 		if x.agent != e.agent {
-			d.disperse(s)
+			d.dropReaders(s)
 		}
 		x.event, x.agent, x.write = e.id, e.agent, e.write
 		d.release(old)
 	default:
 		i := d.newNode(e)
 		d.nodeAt(last).next = i
-		if s.crowd != 0 && !d.crowds[s.crowd].add(e.agent, i) {
-			d.disperse(s)
+		if s.readers != 0 && !d.readerIndexes[s.readers].add(e.agent, i) {
+			d.dropReaders(s)
 		}
 	}
 }

@@ -21,11 +21,11 @@ func node(m *machine.Machine, a mem.Addr) machine.NodeID { return memory.Node(m,
 // transfer is a message of a rank on the fabric. A run may have one in flight for each pair of PEs,
 // so it is kept small.
 type transfer struct {
-	channels uint16 // of a message; 0: none are named
+	channels uint16 // that a message goes through; 0: no limit of its own
 
 	kind  transferKind
-	port  uint8 // ring: of a token at its sender, of a fetched or copied slot at its receiver
-	rx    uint8 // ring of slot
+	port  uint8 // number of a ring: of a token, at its sender; of a fetched or copied slot, at its receiver
+	rx    uint8 // number in rank.rx of the ring that slot is of
 	seen  bool  // the receiver has seen its arrival, or the time at which it will is set
 	typ   dtype.Type
 	rank  int32
@@ -58,16 +58,16 @@ const (
 	aLoad  transferKind = iota
 	aStage              // source of a send from memory, in flight into the PE
 	aTile               // operand of a composite
-	aStep               // of a composite whose operands are in the PE: no bytes
+	aStep               // step of a composite whose operands are in the PE: it moves no bytes
 	aStore
-	anOutput // of a composite
+	anOutput // output of a composite
 	aFetch   // slot outside the PE, in flight into it
 	aCopy    // slot to memory
 	aToken
-	anEngineCopy   // of a stream, from memory to memory
-	anEngineReturn // of one within a memory, on the return path
+	anEngineCopy   // copy of a stream, from memory to memory
+	anEngineReturn // return path of such a copy within one memory
 
-	// Requests for data of another memory are in the order of the transfers that they request.
+	// Requests for data of another memory, in the order of aLoad, aStage and aTile.
 	aRequest
 	aRequestStage
 	aRequestTile
@@ -94,7 +94,7 @@ const (
 	aGroupBoth    // an operation that loads and stores; no message has this kind
 )
 
-// begin starts a transfer on the fabric. The time may lie in the future.
+// begin starts transfer i on the fabric, at a time that may lie in the future.
 func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i uint32, key des.Key) {
 	x := r.run
 	t := x.xfers.At(i)
@@ -115,13 +115,13 @@ func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i 
 type outstanding struct {
 	inFlight int32    // transfers of its own
 	pipes    int32    // composites
-	under    []access // of memory
+	under    []access // of memory, in flight
 }
 
 // startsTransfer counts a transfer that the rank has started.
 func (r *rank) startsTransfer() { r.inFlight++ }
 
-// endsTransfer notes that one of them is complete.
+// endsTransfer notes that a transfer of the rank is complete.
 func (r *rank) endsTransfer(at unit.Time) {
 	r.inFlight--
 	r.Completed(at)
@@ -131,8 +131,8 @@ func (r *rank) endsTransfer(at unit.Time) {
 // sink is the Executor as a noc.Sink: the fabric notifies it of transfers.
 type sink Executor
 
-// Departed handles a source that has been read. Its place in the DMA queue is free, and its ring
-// slot may be given back.
+// Departed handles a transfer whose source has been read at end. Its place in the DMA queue is free
+// then, and the ring slot that it has read may be given back.
 func (s *sink) Departed(user uint32, end unit.Time) {
 	if s.replaying != nil {
 		s.replaying.Departed(user, end)
@@ -213,7 +213,7 @@ func (r *rank) wakeForDMA(q dma.Queue, at unit.Time) {
 	}
 }
 
-// Taken handles a load whose bytes have been read. It loads the values of this time.
+// Taken handles a transfer whose source bytes have been read. It logs a load of their values now.
 func (s *sink) Taken(user uint32) {
 	x := s.run
 	t := x.xfers.At(user)

@@ -6,55 +6,56 @@ import (
 	"kernbench/unit"
 )
 
-// Invariant of this file: a message reaches a link by its only edge, which is one link or source.
-// No message is before it that has not started there. Messages of one edge keep their order, so it
-// starts before all others, and advances over the link without an event. At a link that several
-// edges lead to, and where the invariant does not hold, the message takes an event. Its key is that
-// of the event that would have brought it there. So messages of one instant keep their order.
+// Invariant of this file: all messages reach a link by one edge, from one link or one source. All
+// earlier messages have started on the link. Messages of one edge keep their order, so the next one
+// starts before all later ones, and advances over the link without an event. At a link that several
+// edges lead to, and where the invariant does not hold, the message takes an event. That event has
+// the key of the one that would have brought the message there. So messages that come at one
+// instant keep their order.
 
-// trigger is the event that would have brought a message to a link. It is one with a key, or one of
+// trigger is the event that would have brought a message to a link. It has a key, or is an event of
 // a link, whose key is made when needed.
 type trigger struct {
 	key   des.Key
-	by    uint32 // 1 + the link
+	by    uint32 // 1 + the link whose event it is; 0: it has a key
 	phase des.Phase
 }
 
-func (n *Fabric) keyOf(c trigger) des.Key {
-	if c.by == 0 {
-		return c.key
+func (n *Fabric) keyOf(t trigger) des.Key {
+	if t.by == 0 {
+		return t.key
 	}
-	return n.key(c.by-1, c.phase)
+	return n.key(t.by-1, t.phase)
 }
 
-// advance moves a message over the next link of its route, which something brings it to. It
-// continues over further links, up to the first at which another message may come before it. An
-// event brings it there, unless it is there now and may arrive at once.
-func (n *Fabric) advance(mi uint32, c trigger, atOnce bool) {
+// advance moves a message over the next link of its route, to which event t brings it. It continues
+// over further links, up to the first at which another message may come before it. There the
+// message takes an event, unless atOnce is set and it is at its next link now.
+func (n *Fabric) advance(mi uint32, t trigger, atOnce bool) {
 	m := &n.msgs[mi]
 	for h := n.routes.Hop(m.route); ; atOnce = false {
 		rest := n.routes.Onward(m.route)
 		li := h.Number()
 		var start, latency unit.Time
-		if how := n.reached[li]; how >= contentionFree {
-			start, latency = m.arrived, n.kinds[how-contentionFree].latency
+		if reached := n.reached[li]; reached >= contentionFree {
+			start, latency = m.arrived, n.kinds[reached-contentionFree].latency
 			m.tail += latency
 		} else {
 			ok := false
-			if how == byOneEdge {
+			if reached == byOneEdge {
 				start, latency, ok = n.cross(mi, li, rest.Empty())
 			}
 			if !ok {
 				n.approaches(li)
 				if atOnce && m.arrived == n.q.Now() {
-					n.arrive(li, mi) // ports and the links of a tile have no wires
+					n.arrive(li, mi) // links without wires, as those of ports and tiles, are reached at once
 					return
 				}
-				n.q.Post(des.Event{Time: m.arrived, Key: n.keyOf(c), Target: Target(kindArrive, li), Arg: mi})
+				n.q.Post(des.Event{Time: m.arrived, Key: n.keyOf(t), Target: Target(kindArrive, li), Arg: mi})
 				return
 			}
 			if m = &n.msgs[mi]; start > m.arrived {
-				c = trigger{by: li + 1, phase: des.Retry}
+				t = trigger{by: li + 1, phase: des.Retry}
 			}
 		}
 		if rest.Empty() {
@@ -62,13 +63,13 @@ func (n *Fabric) advance(mi uint32, c trigger, atOnce bool) {
 			return
 		}
 		if h = n.goOn(m, li, rest, start+latency); m.arrived > start {
-			c = trigger{by: li + 1, phase: des.Arrive}
+			t = trigger{by: li + 1, phase: des.Arrive}
 		}
 	}
 }
 
-// goOn lets a message that has passed a link continue on its route. Its head reaches the first link
-// of the rest at a time. It returns the hop there.
+// goOn lets a message that has passed a link continue on the rest of its route. It returns the next
+// hop, which the head of the message reaches at time head.
 func (n *Fabric) goOn(m *message, li uint32, rest Route, head unit.Time) routes.Hop {
 	m.via, m.route = li+1, rest
 	m.passed()
@@ -80,13 +81,14 @@ func (n *Fabric) goOn(m *message, li uint32, rest Route, head unit.Time) routes.
 	return h
 }
 
-// cross takes a message over a link that it reaches by its only edge, if it starts there before all
-// others. It also needs buffer space after the link, unless that is its last one. It returns when
-// it starts, and the latency of the link.
+// cross takes a message over a link that has one edge, if the message starts there before all
+// others. Unless the link is the last of its route, the message also needs buffer space behind it.
+// cross returns the start of the message on the link, and the latency of the link.
 func (n *Fabric) cross(mi, li uint32, last bool) (start, latency unit.Time, ok bool) {
 	m := &n.msgs[mi]
 	l := &n.links[li]
 	if l.own.Flags&soleRoute == 0 {
+		// An earlier message has not started, or a later one of this source may start before it.
 		if l.flying > 0 || n.off&Advance != 0 || m.hop == 0 && (!m.ordered || m.left > 0) {
 			return 0, 0, false
 		}

@@ -5,12 +5,12 @@ package noc
 
 // How messages reach a link, while routes are reserved.
 const (
-	bySeveral      uint8 = iota // edges
-	byOneEdge                   // alone
-	contentionFree              // by one, and none ever waits; plus the number of the link's kind
+	bySeveral      uint8 = iota // by several edges
+	byOneEdge                   // by one edge
+	contentionFree              // plus the kind of the link: by one edge, and no message ever waits
 )
 
-// severalEdges stands for where messages come from if that is not one link or source. See from.
+// severalEdges is where messages come from if they come from several links or sources. See from.
 const severalEdges uint32 = 1<<32 - 1
 
 // note notes that a route reaches a link from a link or source.
@@ -24,17 +24,18 @@ func (l *passed) note(from uint32) {
 	}
 }
 
-// findReached finds out how messages reach each link. It returns how many several edges lead to.
-func (n *Fabric) findReached(p *plan) (several int) {
+// findReached finds out how messages reach each link. It returns the number of merge points: links
+// that several edges lead to.
+func (n *Fabric) findReached(p *plan) (mergePoints int) {
 	n.reached = make([]uint8, len(n.links))
 	for li := range p.links {
 		if p.links[li].from == severalEdges {
-			several++
+			mergePoints++
 		} else {
 			n.reached[li] = byOneEdge
 		}
 	}
-	return several
+	return mergePoints
 }
 
 // approaches counts a message that an event brings to a link.
@@ -44,7 +45,7 @@ func (n *Fabric) approaches(li uint32) {
 	}
 }
 
-// started counts out a message that starts on a link, to which an event brought it.
+// started ends the count of a message that starts on a link, to which an event brought it.
 func (n *Fabric) started(li uint32) {
 	if n.reached[li] == byOneEdge {
 		n.links[li].flying--

@@ -88,7 +88,7 @@ func Target(kind, index uint32) uint32 { return kind<<kindShift | index }
 //
 // For a message at link i of its route
 //
-//	start_i = when the link is free and the whole message has room downstream
+//	start_i = when the link is free and the buffer behind it has space for the whole message
 //	head_i  = start_i + router_i + wire_i
 //	tail_i  = max(start_i + bytes/rate_i, tail_{i-1}) + router_i + wire_i
 //
@@ -135,11 +135,11 @@ type message struct {
 	route     Route  // what is left of it, from the link that it wants next on
 	into      uint32 // buffer that it goes into next, from when it comes to the link
 	in        uint32 // buffer that it is in, from its second link on; nowhere if buffers are not counted
-	via       uint32 // who sent it; 1 + the link it came from, from its second one on
+	via       uint32 // its source, at its first link; later 1 + the link it came from
 	next      uint32
-	hop       uint8 // links behind it; 2: or more
+	hop       uint8 // links that it has passed; 2 stands for 2 or more
 	vc        uint8 // its class, and the channel of the link that it wants next
-	taken     bool  // tell the sink when the source has been read
+	taken     bool  // the sink is notified when the source has been read
 	headsLine bool  // at the front of a line
 	ordered   bool  // see Transfer
 }
@@ -167,9 +167,9 @@ type Transfer struct {
 	Route  Route
 	Class  Class
 	Bytes  int64
-	Source uint32 // who sends: transfers of one source, class and route keep their order
+	Source uint32 // number of the sender: transfers of one source, class and route keep their order
 	User   uint32 // handed back to the sink
-	Taken  bool   // whether Sink.Taken is wanted
+	Taken  bool   // the sink wants a call of Taken
 
 	// Ordered declares that no later transfer of the source starts as early. Then this one can
 	// advance ahead of time, while routes are reserved.
@@ -178,8 +178,8 @@ type Transfer struct {
 	Cause cause.Point // of its start, for Explain
 }
 
-// Send starts a transfer at a time that is not past. The key orders it among what happens
-// at the same instant; components of the owner must be numbered after all links.
+// Send starts a transfer at a time that is not past. The key orders it among the events of that
+// instant; components of the owner must be numbered after all links.
 func (n *Fabric) Send(at unit.Time, t Transfer, key des.Key) {
 	part := max(1, min(t.Bytes, n.most))
 	i := n.newMessage()

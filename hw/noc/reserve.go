@@ -15,7 +15,7 @@ import (
 // reservation is the state while routes are reserved.
 type reservation struct {
 	reserved  bool
-	kept      int     // hops of routes that outlive it
+	kept      int     // stored hops that were there before, and stay after Release
 	reached   []uint8 // by link, how messages reach it: see bySeveral
 	exclusive *exclusive.Routes
 }
@@ -24,8 +24,8 @@ type reservation struct {
 type Use struct {
 	From, To machine.NodeID
 
-	// Kind is the number of a kind of uses, from 0 on. Uses of one kind take links of the same
-	// kinds, one after the other.
+	// Kind is the number of a kind of uses, from 0 on. The routes of one kind have links of equal
+	// kinds in the same order.
 	Kind      uint32
 	Exclusive bool  // traffic takes it by Fabric.Exclusive; else by Send, on its Route
 	Bytes     int64 // bytes that can be in flight at the same time
@@ -36,8 +36,8 @@ type Use struct {
 // Reserved is the state of a use. There may be millions: it holds no pointer.
 type Reserved struct{ exclusive.State }
 
-// Route returns the route of a use for Send, which is kept in the same place as what an exclusive
-// one has.
+// Route returns the route of a use for Send. It is stored in the fields that hold the state of an
+// exclusive route.
 func (p *Reserved) Route() Route { return Route{At: p.First, Then: p.Clear} }
 
 func reserved(r Route) Reserved { return Reserved{exclusive.State{First: r.At, Clear: r.Then}} }
@@ -45,10 +45,10 @@ func reserved(r Route) Reserved { return Reserved{exclusive.State{First: r.At, C
 // Exclusive returns the exclusive routes, until Release is called.
 func (n *Fabric) Exclusive() *exclusive.Routes { return n.exclusive }
 
-// ReserveRoutes declares the routes of all traffic until Release is called. Uses to one node are
-// adjacent. Sends to links of one use only must be in the order of their times. The sink may be
-// notified of arrivals ahead of time. No transfer has more than largest bytes. The fabric must be
-// at rest, at fidelity Slot or Ideal.
+// ReserveRoutes declares the routes of all traffic until Release is called. Uses to the same node
+// must be adjacent. Sends over a link that only one use passes must come in the order of their
+// times. The sink may be notified of arrivals ahead of time. No transfer has more than largest
+// bytes. The fabric must be at rest, at fidelity Slot or Ideal.
 func (n *Fabric) ReserveRoutes(uses []Use, largest int64) {
 	n.kept, n.exclusive = len(n.routes.Hops), exclusive.New(n.ideal)
 	if n.ideal {
@@ -63,15 +63,15 @@ func (n *Fabric) ReserveRoutes(uses []Use, largest int64) {
 	hops, whole := n.routes.Hops[n.kept:], []routes.Hop(nil)
 	n.routes.Hops = n.routes.Hops[:n.kept]
 	compress := p.hops >= n.compressFrom
-	if compress { // routes are to share hops: those of all are kept until it is known which
+	if compress { // whole keeps the hops of all routes until it is known which of them routes share
 		whole, n.routes.Hops = hops[:0], slices.Clone(n.routes.Hops)
 	}
 	for i := range uses {
 		u := &uses[i]
 		path := hops[:u.Clear]
 		hops = hops[u.Clear+1:]
-		sole := largest <= n.most && int64(p.space[u.Kind]) >= u.Bytes && n.off&Exclusive == 0
-		u.Exclusive = len(path) > 0 && sole
+		allFits := largest <= n.most && int64(p.space[u.Kind]) >= u.Bytes && n.off&Exclusive == 0
+		u.Exclusive = len(path) > 0 && allFits
 		for _, h := range path {
 			u.Exclusive = u.Exclusive && p.users[h.Number()] == 1
 		}
@@ -83,21 +83,21 @@ func (n *Fabric) ReserveRoutes(uses []Use, largest int64) {
 			u.State = n.exclusive.Add(u.Kind)
 			continue
 		}
-		n.passes(p, u, path, sole)
+		n.passes(p, u, path, allFits)
 		if compress {
 			u.Reserved = reserved(Route{At: uint32(len(whole)), Then: uint32(len(path))})
 			whole = append(whole, path...)
 			continue
 		}
-		u.Reserved = reserved(n.routes.Add(path)) // it lies over hops that have been read
+		u.Reserved = reserved(n.routes.Add(path)) // this overwrites hops that have been read
 	}
-	n.index = nil // until there is another route
+	n.index = nil // made again if another route is added
 	if compress {
 		n.compress(uses, whole)
 	}
 	n.routes.Hops, n.links = trimmed(n.routes.Hops), trimmed(n.links)
-	several := n.findReached(p)
-	vcs := p.vcs + several/2 // messages come to wait at about half of these links
+	mergePoints := n.findReached(p)
+	vcs := p.vcs + mergePoints/2 // messages come to wait at about half of these links
 	n.vcs, n.vcBuffers = slices.Grow(n.vcs, vcs), slices.Grow(n.vcBuffers, vcs)
 	n.findContentionFree(p)
 	if n.stateBytes() >= n.prefetchFrom {
@@ -107,26 +107,26 @@ func (n *Fabric) ReserveRoutes(uses []Use, largest int64) {
 
 // plan is the result of ReserveRoutes for all uses.
 type plan struct {
-	users []uint8  // of each link of the machine; 2: several
+	users []uint8  // by link of the machine: uses that pass it; 2 stands for 2 or more
 	hops  int      // of all uses
 	space []int32  // by kind of uses: of the smallest input buffer; 0: unknown
 	links []passed // by link
-	vcs   int      // of all links, but for the first of each
+	vcs   int      // channels of all links, without the first of each
 }
 
 // passed is the state of a link that routes pass.
 type passed struct {
 	bytes    int64  // bytes that can be in flight over it
-	from     uint32 // where messages come from; see from and severalEdges; 0: none come
-	channels uint8  // a bit for each that a route uses
+	from     uint32 // where messages come from: see from and severalEdges; 0: no message comes
+	channels uint8  // a bit for each channel that a route uses
 }
 
-// plan counts the uses of links. It stores the paths of all uses after the routes: their hops are
-// numbers of links in the machine. Use.Clear is how many there are.
+// plan counts the uses of links. It stores the path of each use after the stored routes, and the
+// length of the path in Use.Clear. The hops of these paths are numbers of links in the machine.
 func (n *Fabric) plan(uses []Use) *plan {
 	p := &plan{users: make([]uint8, n.m.NumLinks())}
 	n.routes.Hops = slices.Grow(n.routes.Hops, n.estimate(uses))
-	several := 0
+	shared := 0 // links that several uses pass
 	for i := range uses {
 		u := &uses[i]
 		n.found = n.m.Route(n.found[:0], u.From, u.To)
@@ -134,7 +134,7 @@ func (n *Fabric) plan(uses []Use) *plan {
 		for i, h := range n.found {
 			if p.users[h.Link] < 2 {
 				p.users[h.Link]++
-				several += int(p.users[h.Link]) / 2
+				shared += int(p.users[h.Link]) / 2 // the second use
 			}
 			n.path = append(n.path, routes.MakeHop(uint32(h.Link), n.channelOf(n.found, i)))
 		}
@@ -143,15 +143,15 @@ func (n *Fabric) plan(uses []Use) *plan {
 		u.Clear = uint32(len(n.path))
 		p.learn(n, u.Kind)
 	}
-	links := len(n.links) + several + several/16
+	links := len(n.links) + shared + shared/16
 	n.links = slices.Grow(n.links, links-len(n.links))
 	p.links = make([]passed, 0, links)
 	return p
 }
 
-// estimate returns about how many hops the paths of uses have, with what ends each.
+// estimate returns about how many hops the paths of uses have, with the one that ends each path.
 func (n *Fabric) estimate(uses []Use) int {
-	const every = 61 // uses; a multiple of what ranks have would leave some of their neighbours out
+	const every = 61 // a multiple of the uses of a rank would always look at the same neighbours
 	hops, looked := 0, 0
 	for i := 0; i < len(uses); i += every {
 		n.found = n.m.Route(n.found[:0], uses[i].From, uses[i].To)
@@ -165,7 +165,7 @@ func (n *Fabric) estimate(uses []Use) int {
 	return most + most/32
 }
 
-// learn finds the space of a kind of uses, given the route found last, which is of one.
+// learn finds the buffer space of a kind of uses. n.found is the path of one of them.
 func (p *plan) learn(n *Fabric, kind uint32) {
 	for int(kind) >= len(p.space) {
 		p.space = append(p.space, 0)
@@ -179,8 +179,9 @@ func (p *plan) learn(n *Fabric, kind uint32) {
 	}
 }
 
-// passes notes the path of a use at each of its links. Its hops become those of the fabric's links.
-func (n *Fabric) passes(p *plan, u *Use, path []routes.Hop, sole bool) {
+// passes notes a use at each link of its path. It renumbers the hops of the path, from links of the
+// machine to links of the fabric.
+func (n *Fabric) passes(p *plan, u *Use, path []routes.Hop, allFits bool) {
 	from := aSource | uint32(u.From)
 	for i, h := range path {
 		li, channel := n.link(machine.LinkID(h.Number())), h.Channel()
@@ -193,7 +194,7 @@ func (n *Fabric) passes(p *plan, u *Use, path []routes.Hop, sole bool) {
 				p.vcs++
 			}
 		}
-		if sole && p.users[h.Number()] == 1 {
+		if allFits && p.users[h.Number()] == 1 {
 			n.links[li].own.Flags |= soleRoute
 		}
 		l.bytes += u.Bytes
@@ -211,11 +212,11 @@ func trimmed[T any](s []T) []T {
 	return s
 }
 
-// compressHops is the number of hops from which on routes share them. Fewer hops fit in memory and
-// caches, and a jump takes time.
+// compressHops is the least number of hops at which routes share them. Shared hops take less space
+// in memory and caches, but each jump between shared parts takes time.
 const compressHops = 1 << 22
 
-// compress stores the routes of uses, which are in whole, so that they share parts.
+// compress stores the routes of uses so that they share parts. whole has the hops of each route.
 func (n *Fabric) compress(uses []Use, whole []routes.Hop) {
 	n.routes.Compress(routes.Paths{
 		Count: len(uses), Links: len(n.links),
@@ -237,20 +238,21 @@ func (n *Fabric) compress(uses []Use, whole []routes.Hop) {
 // Release ends ReserveRoutes: the fabric is at rest again.
 func (n *Fabric) Release() {
 	n.routes.Hops, n.reserved = n.routes.Hops[:n.kept], false
-	n.halves = routes.Halves{} // some may lie beyond
+	n.halves = routes.Halves{} // some may refer to hops that are gone
 	n.q.Prefetch(nil)
 	n.exclusive, n.reached = nil, nil
 }
 
-// reserveIdeal is ReserveRoutes at fidelity Ideal, where transfers do not meet, but for those of
-// one source to one memory.
+// reserveIdeal is ReserveRoutes at fidelity Ideal. There only transfers between one source and one
+// memory wait for each other.
 func (n *Fabric) reserveIdeal(uses []Use) {
 	for i := 0; i < len(uses); {
 		k := i + 1
 		for k < len(uses) && uses[k].To == uses[i].To {
 			k++
 		}
-		for same := uses[i:k]; i < k; i++ {
+		same := uses[i:k] // to one node
+		for ; i < k; i++ {
 			u := &uses[i]
 			u.Exclusive = n.off&Exclusive == 0
 			for o := range same {

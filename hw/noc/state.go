@@ -9,12 +9,12 @@ import (
 	"kernbench/unit"
 )
 
-// This file is about what is known of a link. State is made for links that some route passes, in
-// the order in which routes pass them. So links that lie together are near in memory. Only the keys
-// of events know a link by its number in the machine.
+// This file holds the state of links. Only links that some route passes have state, in the order in
+// which routes pass them. So links that lie together are near in memory. Only the keys of events
+// have the number of a link in the machine.
 
-// link is the state of one link: all that a message touches which passes at once. It fills a cache
-// line.
+// link is the state of one link: all that a message touches if it passes without waiting. It fills
+// a cache line.
 type link struct {
 	freeAt  unit.Time
 	own     buffer.Buffer // of the class and channel that came first; others are vcs
@@ -28,7 +28,7 @@ type link struct {
 
 // linkState is the state of all links.
 type linkState struct {
-	index     []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it; nil until it is asked for
+	index     []uint32 // by link of the machine: 1 + its number in links; 0: no route passes it; nil until it is needed
 	links     []link
 	kinds     []kind
 	space     int32           // bytes of an input buffer of a link that names none
@@ -47,8 +47,8 @@ const (
 	ample                       // its buffers hold all that can be in flight over it
 )
 
-// vc is a class and channel of a link of which there is more to say. Its buffer, unless that is the
-// link's own, has the same number in Fabric.vcBuffers: two of these share a cache line.
+// vc is the state of a class and channel of a link, if it needs more than a buffer. Its buffer has
+// the same number in Fabric.vcBuffers, unless it is the link's own. Two vcs share a cache line.
 type vc struct {
 	head, tail uint32 // messages at the near end that wait to go into the buffer
 	next       uint32 // vc of the link, by class and channel
@@ -87,8 +87,8 @@ func (n *Fabric) vcAt(h routes.Hop, class Class) uint8 {
 	return uint8(class)*routes.Channels | h.Channel()
 }
 
-// channelOf returns the channel of hop i of a path in the machine. What is to be written into a
-// memory has a queue of its own at the port: it never waits for what is read.
+// channelOf returns the channel of hop i of a path in the machine. Writes into a memory have a
+// queue of their own at its port: they never wait for reads.
 func (n *Fabric) channelOf(path []machine.Hop, i int) uint8 {
 	if i == len(path)-1 {
 		if s := n.m.Spec(path[i].Link); s.Port {
@@ -98,7 +98,7 @@ func (n *Fabric) channelOf(path []machine.Hop, i int) uint8 {
 	return path[i].Channel
 }
 
-// link returns the number of a link of the machine among those of which there is state.
+// link returns the number in n.links of a link of the machine. It adds the link if it has no state.
 func (n *Fabric) link(id machine.LinkID) uint32 {
 	if n.index == nil {
 		n.index = make([]uint32, n.m.NumLinks())
@@ -195,7 +195,7 @@ func (n *Fabric) vcOf(i uint32) uint32 {
 	return i - isVC
 }
 
-// vc finds a vc of a link, and makes it when it is not there.
+// vc finds a vc of a link, or makes it.
 func (n *Fabric) vc(li uint32, which uint8) uint32 {
 	at := &n.links[li].vcs
 	for *at != 0 && n.vcBuffers[*at].VC < which {
@@ -211,7 +211,7 @@ func (n *Fabric) vc(li uint32, which uint8) uint32 {
 	return i
 }
 
-// queue returns the queue of a link, which is made when it is not there.
+// queue returns the queue of a link, or makes it.
 func (n *Fabric) queue(l *link) *queue {
 	if l.queue == 0 {
 		n.queues = append(n.queues, queue{retryAt: never})

@@ -12,14 +12,15 @@ import (
 	"kernbench/unit"
 )
 
-// choice is the fastest program from a size of a call on, up to the next choice.
+// choice is the fastest program for calls of a size or more, up to the size of the next choice.
 type choice struct {
-	from                unit.Bytes // the most that a rank brings or ends with
+	from                unit.Bytes // the least size of a call, as nccl-tests defines it
 	algorithm, protocol string
 	instead             []string // other algorithms, the fastest first, up to one that refuses no call
 }
 
-// choices returns the fastest program of each row, and puts rows together that have the same.
+// choices returns the fastest program of each row. Adjacent rows with the same program are one
+// choice.
 func (c *calibration) choices(values []float64) []choice {
 	var all []choice
 	for i := range c.rows {
@@ -39,7 +40,7 @@ func (c *calibration) choices(values []float64) []choice {
 	return all
 }
 
-// instead lists what runs at a row where the chosen program refuses a call.
+// instead lists the algorithms that run at a row if the chosen program refuses a call.
 func (c *calibration) instead(values []float64, row, chosen int) []string {
 	var names []string
 	if takesAll(c.programs[chosen].algorithm) {
@@ -66,7 +67,7 @@ func takesAll(name string) bool {
 	return err == nil && !a.Limited()
 }
 
-// choices returns those of all tables as a list of YAML.
+// choices returns the choices of all tables as a YAML list.
 func (j *Joint) choices() (string, error) {
 	text, err := j.machine("[]") // choices are no part of the fingerprint
 	if err != nil {
@@ -87,7 +88,7 @@ func (j *Joint) choices() (string, error) {
 	return b.String(), nil
 }
 
-// write adds the choices of a table, as an element of a list of YAML. plain has the settings that
+// write adds the choices of a table, as an element of a YAML list. plain has the settings that
 // algorithms have without a file.
 func (c *Calibration) write(b *strings.Builder, fingerprint string, plain *conf.CCL) {
 	fmt.Fprintf(b, "  - topology: calibrated\n    fingerprint: %q\n    fidelity: %s\n    collective: %s\n    ranks: %d\n    type: %s\n",

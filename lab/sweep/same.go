@@ -12,9 +12,9 @@ import (
 	"kernbench/unit"
 )
 
-// Settings returns what a plan is configured with, if an algorithm performs its calls. It leaves
-// out the settings of rings without rings, and those of pieces without a pipeline. It also leaves
-// out the name of the plan, its ranks and its elements.
+// Settings returns the settings of a plan that matter if algorithm a performs its calls. A plan
+// without rings has no settings of rings, and one without a pipeline has no size of pieces. The
+// names of plan and algorithm, the ranks and the elements are left out too.
 func Settings(p *device.Plan, a *algorithm.Algorithm) conf.Resolved {
 	cfg := p.Config
 	cfg.Name, cfg.Settings.Algorithm, cfg.WorldSize, cfg.NElem = "", "", 0, 0
@@ -27,8 +27,8 @@ func Settings(p *device.Plan, a *algorithm.Algorithm) conf.Resolved {
 	return cfg
 }
 
-// SameRun names the runs of a plan. Two plans with one name take the same time for a call on one
-// machine: one kernel runs, with the same rings and settings.
+// SameRun returns a key of the runs of a plan. Two plans with the same key take the same time for a
+// call on one machine. They have the same kernel, rings and settings.
 func SameRun(p *device.Plan) string {
 	a := p.Performer()
 	cfg := Settings(p, a)

@@ -7,7 +7,7 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// sameRun returns the name of the runs of an algorithm with settings.
+// sameRun returns the key of the runs of an algorithm with settings.
 func sameRun(t *testing.T, topology, name string, settings ...sweep.Setting) string {
 	t.Helper()
 	what, err := sweep.FindCollective("all_reduce")
@@ -25,7 +25,7 @@ func sameRun(t *testing.T, topology, name string, settings ...sweep.Setting) str
 	return sweep.SameRun(target.Plan)
 }
 
-// TestSameRun: runs have one name only if settings differ that make no difference.
+// TestSameRun: two runs have the same key if they differ only in settings that have no effect.
 func TestSameRun(t *testing.T) {
 	set := func(key, value string) sweep.Setting { return sweep.Setting{Key: key, Value: value} }
 	direct := sameRun(t, "dgx-h100", "direct_allreduce")

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"kernbench/lab/run"
@@ -25,10 +26,14 @@ func Repairs(w io.Writer, r *run.Repairs) error {
 	if r.Stopped {
 		how += ", then the time limit (--repair) ended the search"
 	}
-	if len(r.Found) == 0 {
+	edits := slices.ContainsFunc(r.Found, func(x run.Repair) bool { return x.Line != "" })
+	switch {
+	case len(r.Found) == 0:
 		field(b, "repair", "nothing found: %s", how)
-	} else {
+	case edits:
 		field(b, "", "%s; an edit applies to its line in all iterations and on all ranks", how)
+	default:
+		field(b, "", "%s", how)
 	}
 	return b.Flush()
 }

@@ -1,0 +1,33 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"kernbench/lab/run"
+	"kernbench/report"
+)
+
+// TestRepairs: what an edit applies to is printed only if a repair is an edit of a line.
+func TestRepairs(t *testing.T) {
+	slots := run.Repair{What: "n_slots: 2"}
+	edit := run.Repair{What: "adding a receive after line 4", Line: "kernel.go:4"}
+	for _, tt := range []struct {
+		name  string
+		found []run.Repair
+		want  string
+	}{
+		{"none", nil, "repair          nothing found: 3 runs in 0s\n"},
+		{"slots", []run.Repair{slots}, "repair          n_slots: 2 works\n                3 runs in 0s\n"},
+		{"slots and an edit", []run.Repair{slots, edit}, "repair          n_slots: 2 works\nrepair          adding a receive after line 4 works\n" +
+			"                3 runs in 0s; an edit applies to its line in all iterations and on all ranks\n"},
+	} {
+		var b strings.Builder
+		if err := report.Repairs(&b, &run.Repairs{Found: tt.found, Tried: 3}); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != tt.want {
+			t.Errorf("%s:\n%swant\n%s", tt.name, b.String(), tt.want)
+		}
+	}
+}

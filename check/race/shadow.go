@@ -122,7 +122,7 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 		d.extend(p, lo, hi, e)
 		return
 	}
-	if j := p.tiles(i, lo, hi); j > i {
+	if j := p.contiguous(i, lo, hi); j > i {
 		for k := i; k < j; k++ {
 			d.update(&p.segs[k], base, e)
 		}
@@ -190,9 +190,9 @@ func (d *Detector) extend(p *page, lo, hi uint16, e *event) {
 	p.segs = append(p.segs, seg{lo: lo, hi: hi, one: e.id})
 }
 
-// tiles returns the number after the last stretch, if those from number i on are [lo, hi) without
-// gaps, else i.
-func (p *page) tiles(i int, lo, hi uint16) int {
+// contiguous returns the number after the last stretch, if those from number i on are [lo, hi)
+// without gaps, else i.
+func (p *page) contiguous(i int, lo, hi uint16) int {
 	j := i
 	for ; j < len(p.segs) && p.segs[j].lo == lo && lo < hi; j++ {
 		lo = p.segs[j].hi

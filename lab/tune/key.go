@@ -12,10 +12,10 @@ import (
 	"kernbench/unit"
 )
 
-// key returns a hash of everything that the time of a call depends on. Settings that a target has
-// no use for are no part of it. With a size, the key names the algorithm whose kernel runs. Then it
-// also leaves out the size of a slot that holds all of that size: so long a message is never cut.
-// It counts if several channels share the slots.
+// key returns a hash of everything that the time of a call depends on. It leaves out settings that
+// have no effect on the target. With a size, the key names the algorithm whose kernel runs. It then
+// leaves out the size of a slot that holds the whole call, because no message is cut. If several
+// channels share the slots, the size of a slot counts.
 func (v *tuneTarget) key(program string, m *tuneMachine, what *collective.Collective, c collective.Call, inPlace bool,
 	size unit.Bytes) string {
 	a := v.plan.Algorithm

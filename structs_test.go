@@ -18,8 +18,8 @@ import (
 	"testing"
 )
 
-// mostWriters is how many files of a package may assign to fields of one of its structs. A struct
-// that more of them change is several things: give each its own, declared in the file that
+// mostWriters is the most files of a package that may assign to fields of one of its structs. A
+// struct that more of them change is several things: give each its own, declared in the file that
 // changes it.
 const mostWriters = 6
 

@@ -69,12 +69,12 @@ func levelCircles(c *tl.Context, a *tl.Args) []levelCircle {
 	for k, n := range topology.LevelsOf(c.WorldSize(), a.Levels) {
 		all = append(all, levelCircle{level: k, n: n})
 	}
-	stand(all, c.Rank())
+	setPositions(all, c.Rank())
 	return all
 }
 
-// stand gives a rank its places in the rings of all levels.
-func stand(dims []levelCircle, rank int) {
+// setPositions sets the position of a rank in the rings of all levels.
+func setPositions(dims []levelCircle, rank int) {
 	for k := range dims {
 		dims[k].me = rank % dims[k].n
 		rank /= dims[k].n

@@ -49,7 +49,7 @@ func LinkTrees(levels []int, rank, root int) (all []LinkTree) {
 	for k, n := range levels {
 		dims = append(dims, levelCircle{level: k, n: n})
 	}
-	stand(dims, rank)
+	setPositions(dims, rank)
 	for _, t := range linkTrees(dims, root) {
 		all = append(all, LinkTree{t.depth, t.from, t.to})
 	}

@@ -33,7 +33,7 @@ func reduceLine(l *line, part func(k int) tl.Ref, take func(i int, sum tl.Tensor
 // MeshReduceScatter has a step for each rank of a row and a column.
 var MeshReduceScatter = Register(Algorithm{
 	Name:       "mesh_reduce_scatter",
-	Summary:    "reduce-scatter of the rows' stretches along the columns of a mesh, then of single chunks along the rows, from both ends at once",
+	Summary:    "reduce-scatter of the rows' contiguous parts along the columns of a mesh, then of single chunks along the rows, from both ends at once",
 	Collective: "reduce_scatter",
 	Topology:   "mesh_2d",
 	Kernel:     meshReduceScatter,

@@ -29,7 +29,7 @@ type scene struct {
 	north          func(rank int) int
 }
 
-// place is where results go.
+// place is the memory of the results.
 type place int
 
 const (

@@ -56,7 +56,7 @@ func vectorWindow(world, nElem int, t dtype.Type) (*mem.Layout, error) {
 // TorusReduceScatter has a step for each rank of a row and a column, not of the world.
 var TorusReduceScatter = Register(Algorithm{
 	Name:       "torus_reduce_scatter",
-	Summary:    "reduce-scatter of the rows' stretches along the rings of the columns, then of single chunks along the rings of the rows",
+	Summary:    "reduce-scatter of the rows' contiguous parts along the rings of the columns, then of single chunks along the rings of the rows",
 	Collective: "reduce_scatter",
 	Topology:   "torus_2d",
 	Kernel:     torusReduceScatter,

@@ -24,8 +24,8 @@ type Collective struct {
 	In  func(c Call, rank int) int // elements that a rank brings
 	Out func(c Call, rank int) int // elements that it ends with
 
-	// InPlace is where a rank's contribution and its result begin in memory that they share when a
-	// collective works in place as NCCL has it. Nil: both at its beginning.
+	// InPlace returns where a rank's contribution and its result begin in memory that they share
+	// when a collective works in place as NCCL has it. Nil: both at its beginning.
 	InPlace func(c Call, rank int) (in, out int)
 
 	// Parts appends the contributors of rank's output, in order and complete.

@@ -12,7 +12,7 @@ import (
 // name the settings in which an algorithm differs. Only LoadCCL and With make one, and they check
 // everything. It does not change afterwards.
 type CCL struct {
-	say    library
+	values library
 	places places
 }
 
@@ -23,11 +23,11 @@ type library struct {
 }
 
 // Defaults returns the settings of every algorithm that does not override them.
-func (c *CCL) Defaults() Settings { return c.say.Defaults }
+func (c *CCL) Defaults() Settings { return c.values.Defaults }
 
 // Entry returns the entry of an algorithm, or nil if it has none.
 func (c *CCL) Entry(name string) *Algorithm {
-	a, ok := c.say.Algorithms[name]
+	a, ok := c.values.Algorithms[name]
 	if !ok {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (a *Algorithm) clone() *Algorithm {
 }
 
 // Names lists the algorithms in order.
-func (c *CCL) Names() []string { return slices.Sorted(maps.Keys(c.say.Algorithms)) }
+func (c *CCL) Names() []string { return slices.Sorted(maps.Keys(c.values.Algorithms)) }
 
 // Errorf makes an error about key, a dotted path such as "defaults.n_slots", at the place where it
 // was set.

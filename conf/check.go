@@ -19,21 +19,21 @@ func (t *Topology) check(l *ledger) {
 	t.checkConnections(l)
 	t.checkRings(l)
 	t.checkStarts(l)
-	l.checkTables("choices", t.say.Choices)
-	layout := &t.say.Cube.PELayout
+	l.checkTables("choices", t.values.Choices)
+	layout := &t.values.Cube.PELayout
 	if len(layout.Corners) == 0 {
 		l.disagree([]string{"cube.pe_layout.corners"}, "found an empty list; at least one corner is expected")
 	}
 	sizes := []string{"system.sips.count", "sip.cube_mesh.w", "sip.cube_mesh.h", "cube.pe_layout.pe_per_corner", "cube.pe_layout.corners"}
 	if n := t.NumPEs(); n > maxPEs {
 		l.disagree(sizes, "makes a machine of %d PEs (%d SIPs × %d cubes × %d); at most %d are allowed",
-			n, t.say.System.SIPs.Count, t.CubesPerSIP(), t.PEsPerCube(), maxPEs)
+			n, t.values.System.SIPs.Count, t.CubesPerSIP(), t.PEsPerCube(), maxPEs)
 	}
-	if t.say.PE.TCM.Scratch > t.say.PE.TCM.Capacity {
+	if t.values.PE.TCM.Scratch > t.values.PE.TCM.Capacity {
 		l.disagree([]string{"pe.tcm.scratch", "pe.tcm.capacity"}, "the scratch of %v is larger than the TCM of %v%s",
-			t.say.PE.TCM.Scratch, t.say.PE.TCM.Capacity, l.both("pe.tcm.scratch", "pe.tcm.capacity"))
+			t.values.PE.TCM.Scratch, t.values.PE.TCM.Capacity, l.both("pe.tcm.scratch", "pe.tcm.capacity"))
 	}
-	f := &t.say.Fabric
+	f := &t.values.Fabric
 	if f.BufferBytes < f.MessageBytes {
 		l.disagree([]string{"fabric.buffer_bytes", "fabric.message_bytes"},
 			"a buffer of %v cannot hold a message of %v; buffer_bytes must be at least message_bytes%s",
@@ -51,7 +51,7 @@ func (t *Topology) check(l *ledger) {
 
 // checkSIPs compares the number of SIPs with their grid and the number of cubes.
 func (t *Topology) checkSIPs(l *ledger) {
-	s := &t.say.System.SIPs
+	s := &t.values.System.SIPs
 	grid := []string{"system.sips.count", "system.sips.w", "system.sips.h"}
 	switch {
 	case (s.W == 0) != (s.H == 0) && s.Count%max(s.W, s.H) != 0:
@@ -61,14 +61,14 @@ func (t *Topology) checkSIPs(l *ledger) {
 		l.disagree(grid, "the SIP grid is %d × %d = %d, the number of SIPs %d; they must agree%s",
 			s.W, s.H, s.W*s.H, s.Count, l.both(grid...))
 	}
-	if w, h := s.Grid(); len(t.say.System.Levels) == 0 && s.W == 0 && s.H == 0 && h == 1 && w > 1 && s.network().Dims {
+	if w, h := s.Grid(); len(t.values.System.Levels) == 0 && s.W == 0 && s.H == 0 && h == 1 && w > 1 && s.network().Dims {
 		l.disagree([]string{"system.sips.count", "system.sips.topology"},
 			"%d SIPs make no square for %s; give system.sips.w and system.sips.h", s.Count, s.Topology)
 	}
 	if cubes := t.CubesPerSIP(); s.CubesPerSIP > 0 && s.CubesPerSIP != cubes {
 		keys := []string{"system.sips.cubes_per_sip", "sip.cube_mesh.w", "sip.cube_mesh.h"}
 		l.disagree(keys, "cubes_per_sip is %d, but the cube mesh is %d × %d = %d; leave cubes_per_sip out, or make them agree%s",
-			s.CubesPerSIP, t.say.SIP.CubeMesh.W, t.say.SIP.CubeMesh.H, cubes, l.both(keys...))
+			s.CubesPerSIP, t.values.SIP.CubeMesh.W, t.values.SIP.CubeMesh.H, cubes, l.both(keys...))
 	}
 }
 
@@ -76,7 +76,7 @@ func (t *Topology) checkSIPs(l *ledger) {
 // default cube. If a file changes the cube and not the list, the list is dropped.
 func (t *Topology) checkConnections(l *ledger) {
 	const key = "sip.ucie.connection_of_pe"
-	u := &t.say.SIP.UCIe
+	u := &t.values.SIP.UCIe
 	pes := t.PEsPerCube()
 	fits := len(u.ConnectionOfPE) == pes
 	for _, c := range u.ConnectionOfPE {

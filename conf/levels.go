@@ -82,7 +82,7 @@ func (s System) Between() []Level {
 // LevelKey returns the dotted path of a key of a level, for errors. Without levels it is a path of
 // the short form.
 func (t *Topology) LevelKey(level int, key string) string {
-	switch s := &t.say.System; {
+	switch s := &t.values.System; {
 	case s.nodes && level == len(s.Levels)-1:
 		return join(nodesKey, key)
 	case len(s.Levels) > 0 && !s.short:
@@ -113,7 +113,7 @@ var shortForm = []struct{ key, inLevel string }{
 // checkLevels compares the levels with the short form and with each other. It sets the number of
 // SIPs, which follows from them.
 func (t *Topology) checkLevels(l *ledger) {
-	levels := t.say.System.Levels
+	levels := t.values.System.Levels
 	if len(levels) == 0 || l.doubtful("system.levels") {
 		return
 	}
@@ -149,13 +149,13 @@ func (t *Topology) checkLevels(l *ledger) {
 	switch {
 	case len(l.errs) > before: // the machine of the levels is unknown
 	case l.untouched(count):
-		t.say.System.SIPs.Count = min(sips, maxSIPs)
+		t.values.System.SIPs.Count = min(sips, maxSIPs)
 		if sips > maxSIPs {
 			l.disagree([]string{all}, "the levels make more than %d SIPs", maxSIPs)
 		}
-	case sips != t.say.System.SIPs.Count && !l.doubtful(count):
+	case sips != t.values.System.SIPs.Count && !l.doubtful(count):
 		l.add(l.places.find(count).errorf(count, "the levels (%v) make %d SIPs, not %d; leave this key out",
-			l.places.find(all), sips, t.say.System.SIPs.Count))
+			l.places.find(all), sips, t.values.System.SIPs.Count))
 	}
 }
 

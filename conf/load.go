@@ -21,7 +21,7 @@ func builtin(name string) Source {
 
 // decoded is the content of an embedded file.
 type decoded[T any] struct {
-	say    T
+	values T
 	ledger *ledger
 }
 
@@ -33,7 +33,7 @@ var (
 
 func decodeBuiltin[T any](name string, root *field) decoded[T] {
 	b := decoded[T]{ledger: &ledger{places: make(places), failed: make(map[string]bool)}}
-	b.ledger.read(builtin(name), root, reflect.ValueOf(&b.say).Elem(), true)
+	b.ledger.read(builtin(name), root, reflect.ValueOf(&b.values).Elem(), true)
 	return b
 }
 
@@ -56,9 +56,9 @@ func must[T any](t *T, err error) *T {
 func LoadTopology(files []Source, sets []string) (*Topology, error) {
 	t := new(Topology)
 	base := builtinTopology()
-	t.say = base.say.clone()
+	t.values = base.values.clone()
 	l := base.ledger.clone()
-	l.load(&t.say, topologySchema(), files, sets)
+	l.load(&t.values, topologySchema(), files, sets)
 	t.places = l.places
 	t.check(l)
 	if err := l.errs.err(); err != nil {
@@ -76,10 +76,10 @@ func LoadCCL(files []Source, sets []string) (*CCL, error) {
 func loadCCL(t *Topology, files []Source, sets []string) (*CCL, error) {
 	c := new(CCL)
 	base := builtinCCL()
-	c.say = base.say.clone()
+	c.values = base.values.clone()
 	l := base.ledger.clone()
 	c.rings(t, l)
-	l.load(&c.say, cclSchema(), files, sets)
+	l.load(&c.values, cclSchema(), files, sets)
 	c.places = l.places
 	c.check(l)
 	if err := l.errs.err(); err != nil {

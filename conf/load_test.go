@@ -74,12 +74,12 @@ func TestLoadMerges(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := DefaultTopology()
-	want.say.System.SIPs.Count, want.say.System.SIPs.W, want.say.System.SIPs.H = 6, 3, 2
-	want.say.Cube.NoC.Router = 1500 * unit.Nanosecond
-	want.say.Cube.PELayout.Corners = []string{"NW", "NE"}
-	want.say.SIP.UCIe.ConnectionOfPE = nil // the default list is for 8 PEs
-	want.say.PE.TCM.Scratch = 64 * unit.KiB
-	want.say.Fabric.FlitBytes = 128
+	want.values.System.SIPs.Count, want.values.System.SIPs.W, want.values.System.SIPs.H = 6, 3, 2
+	want.values.Cube.NoC.Router = 1500 * unit.Nanosecond
+	want.values.Cube.PELayout.Corners = []string{"NW", "NE"}
+	want.values.SIP.UCIe.ConnectionOfPE = nil // the default list is for 8 PEs
+	want.values.PE.TCM.Scratch = 64 * unit.KiB
+	want.values.Fabric.FlitBytes = 128
 	top.places, want.places = nil, nil
 	if !reflect.DeepEqual(top, want) {
 		t.Errorf("got  %+v\nwant %+v", top, want)

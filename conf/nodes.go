@@ -8,7 +8,7 @@ const nodesKey = "system.nodes"
 // addNodes adds the level between nodes above the levels of the machine, if there are several
 // nodes. Levels then includes it, and the number of SIPs counts those of all nodes.
 func (t *Topology) addNodes(l *ledger) {
-	s := &t.say.System
+	s := &t.values.System
 	if s.Nodes.Members() < 2 || l.doubtful(nodesKey) {
 		return
 	}

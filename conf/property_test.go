@@ -25,9 +25,9 @@ type leaf struct {
 // said returns the content of a file as it was loaded.
 func said(loaded any) reflect.Value {
 	if t, ok := loaded.(*Topology); ok {
-		return reflect.ValueOf(t.say)
+		return reflect.ValueOf(t.values)
 	}
-	return reflect.ValueOf(loaded.(*CCL).say)
+	return reflect.ValueOf(loaded.(*CCL).values)
 }
 
 func leaves(root *field) []leaf {

@@ -22,10 +22,10 @@ type Resolved struct {
 func (c *CCL) Resolve(name string) (Resolved, error) {
 	key, at := "algorithm", place{}
 	if name == "" {
-		name, key = c.say.Defaults.Algorithm, "defaults.algorithm"
+		name, key = c.values.Defaults.Algorithm, "defaults.algorithm"
 		at = c.places.find(key)
 	}
-	if c.say.Algorithms[name] == nil {
+	if c.values.Algorithms[name] == nil {
 		return Resolved{}, at.errorf(key, "found %q, which is no entry of ccl.yaml; %s", name, didYouMean(name, c.Names()))
 	}
 	return c.Merge(name), nil
@@ -34,14 +34,14 @@ func (c *CCL) Resolve(name string) (Resolved, error) {
 // Merge returns the entry of that name merged onto the defaults, or the defaults if there is none.
 // Algorithms of the library need no entry if the defaults suit them.
 func (c *CCL) Merge(name string) Resolved {
-	entry := c.say.Algorithms[name]
+	entry := c.values.Algorithms[name]
 	if entry == nil {
 		entry = new(Algorithm)
 	}
 	r := Resolved{
 		Name: name, Module: entry.Module, Topology: entry.Topology,
 		W: entry.W, H: entry.H, RootCube: entry.RootCube,
-		Settings: c.say.Defaults, places: c.places,
+		Settings: c.values.Defaults, places: c.places,
 	}
 	if i := strings.LastIndexByte(r.Module, '.'); i >= 0 {
 		r.Module = r.Module[i+1:]

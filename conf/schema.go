@@ -16,9 +16,9 @@ func Schema(kind string) ([]byte, error) {
 	var values reflect.Value
 	switch kind {
 	case "topology":
-		root, values = topologySchema(), reflect.ValueOf(DefaultTopology().say)
+		root, values = topologySchema(), reflect.ValueOf(DefaultTopology().values)
 	case "ccl":
-		root, values = cclSchema(), reflect.ValueOf(DefaultCCL().say)
+		root, values = cclSchema(), reflect.ValueOf(DefaultCCL().values)
 	default:
 		return nil, fmt.Errorf("schema %q: topology or ccl is expected", kind)
 	}

@@ -66,7 +66,7 @@ func (s Software) Start(collective, protocol string) unit.Time {
 // checkStarts reports an error if collectives are launched in a graph and its start time is
 // unknown.
 func (t *Topology) checkStarts(l *ledger) {
-	if s := &t.say.Software.Starts; s.Graph && s.GraphLaunch == 0 {
+	if s := &t.values.Software.Starts; s.Graph && s.GraphLaunch == 0 {
 		l.disagree([]string{"software.starts.graph"},
 			"the start of a collective in a graph is not known on this machine; with this key, or --launch graph, set software.starts.graph_launch_ns too")
 	}
@@ -186,10 +186,10 @@ type Hops struct {
 // it. Element 0 is for messages that use no level of the network. Element i is for messages whose
 // outermost level is i-1. There is one element if all are equal.
 func (t *Topology) Latencies(protocol string) []unit.Time {
-	usual := t.say.Software.Protocol(protocol).Latency
+	usual := t.values.Software.Protocol(protocol).Latency
 	all := []unit.Time{usual}
 	differ := false
-	for _, l := range t.say.System.Levels {
+	for _, l := range t.values.System.Levels {
 		late := l.Software.Simple
 		switch protocol {
 		case "ll":
@@ -247,12 +247,12 @@ func (c *CCL) rings(t *Topology, l *ledger) {
 			l.places[join("defaults", setting)] = at
 		}
 	}
-	if r := &t.say.Rings; r.NSlots > 0 {
-		c.say.Defaults.NSlots = r.NSlots
+	if r := &t.values.Rings; r.NSlots > 0 {
+		c.values.Defaults.NSlots = r.NSlots
 		from("rings.n_slots", "n_slots")
 	}
-	if r := &t.say.Rings; r.SlotSize > 0 {
-		c.say.Defaults.SlotSize = r.SlotSize
+	if r := &t.values.Rings; r.SlotSize > 0 {
+		c.values.Defaults.SlotSize = r.SlotSize
 		from("rings.slot_size", "slot_size")
 	}
 }
@@ -260,7 +260,7 @@ func (c *CCL) rings(t *Topology, l *ledger) {
 // checkRings refuses slots that ccl.yaml would refuse.
 func (t *Topology) checkRings(l *ledger) {
 	const key, least = "rings.slot_size", 8
-	if size := t.say.Rings.SlotSize; size > 0 && size < least {
+	if size := t.values.Rings.SlotSize; size > 0 && size < least {
 		l.disagree([]string{key}, "found %v; a slot has at least %d bytes, and 0 stands for that of ccl.yaml", size, least)
 	}
 }

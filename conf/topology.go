@@ -14,7 +14,7 @@ import (
 // methods return copies. So no other package checks it again. The zero value is no machine: see
 // Loaded.
 type Topology struct {
-	say    machine
+	values machine
 	places places
 }
 
@@ -74,42 +74,42 @@ func (c Cube) clone() Cube {
 // OwnSystemOnly reports whether the machine is the embedded one but for its system and its choices:
 // its SIPs are the same, whatever number of them.
 func (t *Topology) OwnSystemOnly() bool {
-	own, base := t.say, builtinTopology().say
+	own, base := t.values, builtinTopology().values
 	own.System, own.Choices = base.System, base.Choices
 	return reflect.DeepEqual(own, base)
 }
 
 // System returns what joins the SIPs.
-func (t *Topology) System() System { return t.say.System.clone() }
+func (t *Topology) System() System { return t.values.System.clone() }
 
 // SIP returns what a SIP is like.
-func (t *Topology) SIP() SIP { return t.say.SIP.clone() }
+func (t *Topology) SIP() SIP { return t.values.SIP.clone() }
 
 // Cube returns the description of a cube.
-func (t *Topology) Cube() Cube { return t.say.Cube.clone() }
+func (t *Topology) Cube() Cube { return t.values.Cube.clone() }
 
 // PE returns the description of a PE.
-func (t *Topology) PE() PE { return t.say.PE }
+func (t *Topology) PE() PE { return t.values.PE }
 
 // CommEngine returns the description of communication engines.
-func (t *Topology) CommEngine() CommEngine { return t.say.CommEngine }
+func (t *Topology) CommEngine() CommEngine { return t.values.CommEngine }
 
 // Fabric returns the sizes of packets and buffers of the links.
-func (t *Topology) Fabric() Fabric { return t.say.Fabric }
+func (t *Topology) Fabric() Fabric { return t.values.Fabric }
 
 // Software returns the times that software adds to those of the hardware.
 func (t *Topology) Software() Software {
-	s := t.say.Software
+	s := t.values.Software
 	s.Starts = s.Starts.clone()
 	return s
 }
 
 // Rings returns the machine's own defaults of the rings.
-func (t *Topology) Rings() Rings { return t.say.Rings }
+func (t *Topology) Rings() Rings { return t.values.Rings }
 
 // Choices returns what auto runs at which size of a call, of collectives that were measured on the
 // machine.
-func (t *Topology) Choices() []TuningTable { return t.say.clone().Choices }
+func (t *Topology) Choices() []TuningTable { return t.values.clone().Choices }
 
 // System is the top level.
 type System struct {
@@ -324,14 +324,14 @@ func (s SIPs) Grid() (w, h int) {
 
 // PEsPerCube returns the number of PEs of one cube.
 func (t *Topology) PEsPerCube() int {
-	return t.say.Cube.PELayout.PEPerCorner * len(t.say.Cube.PELayout.Corners)
+	return t.values.Cube.PELayout.PEPerCorner * len(t.values.Cube.PELayout.Corners)
 }
 
 // CubesPerSIP returns the number of cubes of one SIP.
-func (t *Topology) CubesPerSIP() int { return t.say.SIP.CubeMesh.W * t.say.SIP.CubeMesh.H }
+func (t *Topology) CubesPerSIP() int { return t.values.SIP.CubeMesh.W * t.values.SIP.CubeMesh.H }
 
 // NumPEs returns the number of PEs of the system.
-func (t *Topology) NumPEs() int { return t.say.System.SIPs.Count * t.CubesPerSIP() * t.PEsPerCube() }
+func (t *Topology) NumPEs() int { return t.values.System.SIPs.Count * t.CubesPerSIP() * t.PEsPerCube() }
 
 // Errorf makes an error about key, a dotted path such as "cube.noc.w", at the place where it was
 // set. It is for packages that find a mistake which only the whole machine shows.

@@ -13,14 +13,14 @@ import (
 // With returns the configuration with further settings of one algorithm, each KEY=VALUE, as if its
 // entry had them.
 func (c *CCL) With(algorithm string, settings []string) (*CCL, error) {
-	with := &CCL{library{c.say.Defaults, maps.Clone(c.say.Algorithms)}, maps.Clone(c.places)}
+	with := &CCL{library{c.values.Defaults, maps.Clone(c.values.Algorithms)}, maps.Clone(c.places)}
 	if own := c.Entry(algorithm); own != nil {
-		with.say.Algorithms[algorithm] = own
+		with.values.Algorithms[algorithm] = own
 	}
 	l := &ledger{places: with.places, failed: make(map[string]bool)}
 	for _, s := range settings {
 		d := &decoder{ledger: l}
-		d.set(cclSchema(), reflect.ValueOf(&with.say).Elem(), "algorithms."+algorithm+"."+s)
+		d.set(cclSchema(), reflect.ValueOf(&with.values).Elem(), "algorithms."+algorithm+"."+s)
 	}
 	with.check(l)
 	if err := l.errs.err(); err != nil {
@@ -63,7 +63,7 @@ func (a *Algorithm) Sets() []Set {
 // Fingerprint identifies a machine. Two machines that differ in any key on which a time depends
 // have different fingerprints.
 func (t *Topology) Fingerprint() string {
-	data, err := json.Marshal(&t.say)
+	data, err := json.Marshal(&t.values)
 	if err != nil {
 		panic(err) // numbers, words and lists of them have a JSON form
 	}

@@ -271,7 +271,7 @@ func TestBlocksAsTraces(t *testing.T) {
 	}
 }
 
-// outcome is what a run of a program on the mock executor finds.
+// outcome is the result of a run of a program on the mock executor.
 type outcome uint8
 
 const (

@@ -56,8 +56,8 @@ type CallVerdict struct {
 	*judge.Judgment
 }
 
-// launches is how many calls are judged back to back: three. The second follows one that has left
-// data behind. The third uses the same half of a double buffer as the first.
+// launches is the number of calls that are judged back to back: three. The second follows one that
+// has left data behind. The third uses the same half of a double buffer as the first.
 const launches = 3
 
 // calls lists the calls that a program is judged for: its probes, for each use that it allows. A

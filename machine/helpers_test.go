@@ -46,7 +46,7 @@ func shape(sips int, sipNetwork string, sw, sh, w, h int, network string, noc, p
 	}
 }
 
-// site returns where a node is for the purpose of links: a PE's memories are where the PE is.
+// site returns the place of a node as links count it: a PE's memories are at the place of the PE.
 func (m *Machine) site(n NodeID) NodeID {
 	if p := m.place(n); p.tile() {
 		return NodeID(p.cube*m.cube.nodes + m.cube.peNode + p.index)

@@ -10,7 +10,7 @@ type Look struct {
 // LookOfCubes returns how the network that joins the cubes of a SIP is drawn.
 func (m *Machine) LookOfCubes() Look { return m.look }
 
-// Layout is where the members of a network stand in a drawing, and what else joins them.
+// Layout holds the positions of the members of a network in a drawing, and what else joins them.
 type Layout uint8
 
 // The layouts of networks.

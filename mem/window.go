@@ -101,8 +101,8 @@ type Buffer struct {
 	Parts []Part
 }
 
-// Layout is how every member's copy of a window is divided: buffers in the order of their
-// declaration, parts aligned to their elements.
+// Layout is the division of a window, the same in every member's copy. Buffers are in the order of
+// their declaration, parts aligned to their elements.
 type Layout struct {
 	Bytes int64
 	Parts []Part

@@ -24,9 +24,9 @@ type Parts struct {
 	Traffic []tl.Traffic
 }
 
-// firstPart and laterPart are how many operations are recorded at once. They are enough to record a
-// short kernel whole, after which its coroutine serves another. They are few enough for those of a
-// long one to stay in the cache until they are used.
+// firstPart and laterPart are the numbers of operations that are recorded at once. They suffice to
+// record a short kernel whole, after which its coroutine serves another. The operations of a long
+// kernel stay in the cache until they are used.
 const (
 	firstPart = 512
 	laterPart = 128

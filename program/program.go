@@ -131,8 +131,8 @@ func (p *Program) AllSends(l *launch.Launch) [][]Sends {
 	return all
 }
 
-// Places is where the accesses of a block go, and where its operands begin, as differences from the
-// record. Each Run holds from its position on to that of the next.
+// Places holds the addresses of the accesses of a block and of its operands, as differences from
+// the record. Each Run holds from its position on to that of the next.
 type Places struct {
 	Addrs []Run // positions in Record.Base, differences in bytes
 	Offs  []Run // positions in Record.Offs, differences in elements

@@ -10,11 +10,11 @@ import (
 // headsOfBound returns the headings of a row's limits as one column, and the line below. The limits
 // are those of its algorithm as configured, and of the machine with any algorithm.
 var (
-	headsOfBound = sixOfBound("bound", "of bound", "limit", "hardware", "of hardware", "limit")
-	unitsOfBound = sixOfBound("(us)", "", "", "(us)", "", "")
+	headsOfBound = boundColumns("bound", "of bound", "limit", "hardware", "of hardware", "limit")
+	unitsOfBound = boundColumns("(us)", "", "", "(us)", "", "")
 )
 
-func sixOfBound(us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit string) string {
+func boundColumns(us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit string) string {
 	return fmt.Sprintf("%7s  %8s  %-8s  %8s  %11s  %-8s", us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit)
 }
 
@@ -22,7 +22,7 @@ func sixOfBound(us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit
 func boundCells(b *perf.Bound) string {
 	us, fraction, limit := boundOf(b.Us, b.Fraction, b.Limit)
 	hardwareUs, hardwareFraction, hardwareLimit := boundOf(b.HardwareUs, b.HardwareFraction, b.HardwareLimit)
-	return sixOfBound(us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit)
+	return boundColumns(us, fraction, limit, hardwareUs, hardwareFraction, hardwareLimit)
 }
 
 func boundOf(us, fraction *float64, limit limits.Kind) (time, part, by string) {

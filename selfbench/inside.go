@@ -27,8 +27,8 @@ func inside(name, what string, figures []Figure, run func(ctx context.Context) (
 		}}
 }
 
-// delays are how far ahead events of real runs are posted, in 20 equal parts. The runs are
-// all-reduces on 256 to 2,048 PEs at fidelity slot. Most are a router and a wire.
+// delays are the distances of posted events from the clock in real runs, in 20 equal parts. The
+// runs are all-reduces on 256 to 2,048 PEs at fidelity slot. Most are a router and a wire.
 var delays = [20]unit.Time{10, 1000, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 3030, 12500, 16000,
 	16000, 16000, 17000, 28000, 35000}
 

@@ -134,8 +134,8 @@ type Cell struct {
 	state  cellState // up to here all is zero where there is no tensor
 	used   bool      // since the reclaiming hand last passed
 	pinned bool
-	// reclaimed is how the previous tensor of this cell ended: by the reclaiming hand, or freed by
-	// the kernel.
+	// reclaimed is true if the reclaiming hand ended the previous tensor of this cell, false if the
+	// kernel freed it.
 	reclaimed bool
 	gen       uint32
 	call      uint32 // instruction that last used it, as Context.calls counts

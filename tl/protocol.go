@@ -21,8 +21,8 @@ type Protocol struct {
 	// all are data.
 	Payload int64
 
-	// Copy is how fast the sender's channels write the data of a token. Its receiver sees it so
-	// much later, in addition to what the links take. 0: as fast as the links.
+	// Copy is the rate at which the sender's channels write the data of a token. Its receiver sees
+	// it later by that time, in addition to what the links take. 0: as fast as the links.
 	Copy unit.Rate
 
 	// Channel is the rate at which each channel of a message writes its data, if an instruction

@@ -113,7 +113,7 @@ func (l *links) connect() ([]tl.Wiring, error) {
 	for from := range int32(l.world()) {
 		for i := l.start[from]; i < l.start[from+1]; i++ {
 			if l.name[i] == tl.AnyDir {
-				return nil, l.homeless(from, l.flat[i])
+				return nil, l.noNameLeft(from, l.flat[i])
 			}
 		}
 	}
@@ -188,8 +188,8 @@ func (l *links) opposite(_ int32, k Link) tl.Dir {
 	return tl.AnyDir
 }
 
-// homeless returns the error for a ring for which its peer has no name left.
-func (l *links) homeless(from int32, k Link) error {
+// noNameLeft returns the error for a ring for which its peer has no name left.
+func (l *links) noNameLeft(from int32, k Link) error {
 	err := fmt.Errorf("rank %d sends %v to rank %d, which has no direction left to receive it from", from, k.Dir, k.Peer)
 	for _, o := range l.opposites(k.Dir) {
 		for _, i := range l.to(k.Peer) {

@@ -65,7 +65,7 @@ func TestConnectSymmetricMaps(t *testing.T) {
 		for r, w := range ws {
 			for _, in := range w.In {
 				if ms[r][in.Dir] != int(in.Peer) {
-					t.Fatalf("rank %d hears %d from %v, but calls %d that", r, in.Peer, in.Dir, ms[r][in.Dir])
+					t.Fatalf("rank %d receives from %d from %v, but calls %d that", r, in.Peer, in.Dir, ms[r][in.Dir])
 				}
 			}
 		}

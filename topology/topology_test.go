@@ -291,14 +291,14 @@ func TestEveryTopologyPairs(t *testing.T) {
 				if show(ws[r]) != show(again[r]) {
 					t.Fatalf("%s of %d, rank %d: Wire %s, Connect %s", top.Name, world, r, show(ws[r]), show(again[r]))
 				}
-				// Where a topology is its own reverse, what a rank hears from a
+				// Where a topology is its own reverse, what a rank receives from a
 				// direction comes from whom it calls that.
 				if top == Ring1DUnidir {
 					continue
 				}
 				for _, in := range ws[r].In {
 					if got, ok := ms[r][in.Dir]; !ok || got != int(in.Peer) {
-						t.Fatalf("%s of %d: rank %d hears rank %d from %v, but calls rank %d that", top.Name, world,
+						t.Fatalf("%s of %d: rank %d receives from rank %d by %v, but calls rank %d that", top.Name, world,
 							r, in.Peer, in.Dir, got)
 					}
 				}

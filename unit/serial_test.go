@@ -59,7 +59,7 @@ func TestSerialIsExact(t *testing.T) {
 		).Draw(t, "rate")
 		serial := rate.Serial()
 		bytes := rapid.OneOf(rapid.Int64Range(0, 1<<24), rapid.Int64Range(0, math.MaxInt64)).Draw(t, "bytes")
-		// The border between the two ways of dividing is where a mistake would hide.
+		// A mistake would hide at the boundary between the two ways of dividing.
 		boundary := int64(min(serial.wide, math.MaxInt64))
 		for _, n := range []int64{bytes, boundary - 1, boundary, boundary / 2} {
 			if n < 0 {

@@ -129,8 +129,8 @@ func (s *Solver) turned() *graph {
 	return s.back
 }
 
-// lift raises a bound to the time that carried returns.
-func (b *Bound) lift(t unit.Time) { b.Time = max(b.Time, t) }
+// raise raises a bound to the time that carried returns.
+func (b *Bound) raise(t unit.Time) { b.Time = max(b.Time, t) }
 
 // only returns a set of one rank.
 func only(rank int) func(int) bool { return func(r int) bool { return r == rank } }

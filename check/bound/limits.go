@@ -205,11 +205,11 @@ func (s *Solver) memory(d *demand, l *local, size int64) Bound {
 	b.Time += access
 	_, to := d.across(only(r))
 	if behind := s.early(s.turned(), to)[n]; l.reads[r] > 0 && behind < unit.MaxTime {
-		b.lift(access + over(l.reads[r]*size, port) + behind)
+		b.raise(access + over(l.reads[r]*size, port) + behind)
 	}
 	from, _ := d.across(func(other int) bool { return other != r })
 	if before := s.early(s.g, from)[n]; l.writes[r] > 0 && before < unit.MaxTime {
-		b.lift(before + over(l.writes[r]*size, port) + access)
+		b.raise(before + over(l.writes[r]*size, port) + access)
 	}
 	return b
 }

@@ -29,7 +29,7 @@ func Transfers(ctx context.Context, m *machine.Machine, l *launch.Launch, budget
 	return t.all, err
 }
 
-// route is where a block moves bytes.
+// route is the path of the bytes that a block moves.
 type route struct {
 	from, to machine.NodeID
 	ring     int32 // of messages; -1: of all else

@@ -54,7 +54,7 @@ func (s *Solver) volume(d *demand, size int64) Bound {
 	}
 	if b.Time > 0 && d.form != meeting && links != nil {
 		all := func(int) bool { return true }
-		b.lift(s.carried(b.Witness.Bytes, links, all, all))
+		b.raise(s.carried(b.Witness.Bytes, links, all, all))
 	}
 	return b
 }

@@ -9,9 +9,9 @@ import (
 	"kernbench/tl"
 )
 
-// bound is how far a correct reduction of n contributions in type t may be from the exact result,
-// in any order of operations. u is the unit roundoff, k the most roundings on the path of any
-// contribution (n-1 if it is not known), eta the smallest subnormal:
+// bound is the greatest distance of a correct reduction from the exact result, in any order of
+// operations. The reduction has n contributions in type t. u is the unit roundoff, k the most
+// roundings on the path of any contribution (n-1 if it is not known), eta the smallest subnormal:
 //
 //	sum   ((1+u)^k - 1) sum|x_i|                          and at most (n-1) u sum|x_i| while k < n
 //	avg   ((1+u)^(k+1) - 1) sum|x_i|/n  +  n eta          the reciprocal of n is rounded, too

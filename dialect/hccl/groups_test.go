@@ -23,7 +23,7 @@ type pair struct {
 }
 
 // pairOf makes groups of these PEs, with tilings for an operation each, and buffers of n elements
-// on all of them. The first two buffers are what the groups send.
+// on all of them. The groups send the first two buffers.
 func (r *rig) pairOf(a, b []int32, ops [2]hccl.OpType, n, buffers int) *pair {
 	r.Helper()
 	p := &pair{r: r, all: slices.Clone(a)}

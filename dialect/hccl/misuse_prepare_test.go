@@ -21,12 +21,12 @@ func refusedReduce(send, recv bool, count uint64, typ hccl.DataType, op hccl.Red
 			y = m.recv
 		}
 		m.refused(m.h.AllReduce(hccl.CommitNow, x, y, count, typ, op, repeat))
-		m.goOn()
+		m.acceptsTask()
 	}
 }
 
-// goOn does a task well, whose handle is the first: what was refused has none.
-func (m *maker) goOn() {
+// acceptsTask prepares a valid task. Its handle is the first, because a refused task has none.
+func (m *maker) acceptsTask() {
 	if id := m.reduce(hccl.CommitNow, 1); id != 0 {
 		m.t.Errorf("the first task that is right has handle %d", id)
 	}
@@ -46,7 +46,7 @@ func refusedV(counts, displs []uint64) func(m *maker) {
 	return func(m *maker) {
 		m.init()
 		m.refused(m.h.AlltoAllV(hccl.CommitNow, m.send, counts, displs, hccl.FP32, m.recv, fours(5), fifties, hccl.FP32, 1))
-		m.goOn()
+		m.acceptsTask()
 	}
 }
 
@@ -55,7 +55,7 @@ func refusedItems(list func(m *maker) []hccl.BatchItem) func(m *maker) {
 	return func(m *maker) {
 		m.init()
 		m.refused(m.h.BatchWrite(list(m)))
-		m.goOn()
+		m.acceptsTask()
 	}
 }
 
@@ -98,7 +98,7 @@ var preparing = []mistake{
 		kernel: func(m *maker) {
 			m.init()
 			m.refused(m.h.ReduceScatter(hccl.CommitNow, m.send, m.recv, 10, hccl.FP32, hccl.ReduceSum, 1<<63, 1))
-			m.goOn()
+			m.acceptsTask()
 		}},
 	{name: "type without number", rule: hccl.BadDataType,
 		call:  "AllReduce(count 10, HcclDataType(13), HCCL_REDUCE_SUM, repeat 1)",
@@ -143,14 +143,14 @@ var preparing = []mistake{
 		kernel: func(m *maker) {
 			m.init()
 			m.refused(m.h.AlltoAll(hccl.CommitNow, m.send, m.recv, 10, hccl.FP32, 100, 1))
-			m.goOn()
+			m.acceptsTask()
 		}},
 	{name: "what is received", rule: hccl.OutsideBuffer, call: tenSums,
 		found: "elements 0 to 9 from recvBuf on are needed, and buffer 1 has 9 from there on", right: "a larger buffer", returned: "-1",
 		kernel: func(m *maker) {
 			m.init()
 			m.refused(m.h.AllReduce(hccl.CommitNow, m.send, m.recv+4*1191, 10, hccl.FP32, hccl.ReduceSum, 1))
-			m.goOn()
+			m.acceptsTask()
 		}},
 	{name: "displacement", rule: hccl.OutsideBuffer,
 		call:  "AlltoAllV(sendCounts [0 1 0 0], sdispls [900 300 0 0], HCCL_DATA_TYPE_FP32, recvCounts [5 5 5 5], rdispls [0 50 100 150], HCCL_DATA_TYPE_FP32, repeat 1)",
@@ -161,7 +161,7 @@ var preparing = []mistake{
 		kernel: func(m *maker) {
 			m.init()
 			m.refused(m.h.AllReduce(hccl.CommitNow, mem.At(mem.HBM, 0, mem.MaxOffset-15), m.recv, 10, hccl.FP32, hccl.ReduceSum, 1))
-			m.goOn()
+			m.acceptsTask()
 		}},
 	{name: "of another type", rule: hccl.TypesDiffer,
 		call:  "AllReduce(count 10, HCCL_DATA_TYPE_FP16, HCCL_REDUCE_SUM, repeat 1)",
@@ -178,7 +178,7 @@ var preparing = []mistake{
 		kernel: func(m *maker) {
 			m.init()
 			m.refused(m.h.AlltoAll(hccl.CommitNow, m.send, m.recv, 10, hccl.FP64, 0, 1))
-			m.goOn()
+			m.acceptsTask()
 		}},
 	{name: "sendBuf", rule: hccl.Misaligned, call: tenSums,
 		found: "sendBuf is at byte 1 of buffer 0, and elements of HCCL_DATA_TYPE_FP32 have 4 (the task would be handle 0)",
@@ -186,21 +186,21 @@ var preparing = []mistake{
 		kernel: func(m *maker) {
 			m.init()
 			m.refused(m.h.AllReduce(hccl.CommitNow, m.send+1, m.recv, 10, hccl.FP32, hccl.ReduceSum, 1))
-			m.goOn()
+			m.acceptsTask()
 		}},
 	{name: "recvBuf", rule: hccl.Misaligned, call: v("[5 5 5 5]"), found: "recvBuf is at byte 42 of buffer 1",
 		right: "a multiple of 4 bytes", returned: "-1",
 		kernel: func(m *maker) {
 			m.init()
 			m.refused(m.h.AlltoAllV(hccl.CommitNow, m.send, fours(5), fifties, hccl.FP32, m.recv+42, fours(5), fifties, hccl.FP32, 1))
-			m.goOn()
+			m.acceptsTask()
 		}},
 	{name: "of no buffer", rule: hccl.Misaligned, call: tenSums,
 		found: "sendBuf is at byte 34359738371 of the memory of hbm[0]:0x800000003", right: "a multiple of 4 bytes", returned: "-1",
 		kernel: func(m *maker) {
 			m.init()
 			m.refused(m.h.AllReduce(hccl.CommitNow, mem.At(mem.HBM, 0, 1<<35+3), m.recv, 10, hccl.FP32, hccl.ReduceSum, 1))
-			m.goOn()
+			m.acceptsTask()
 		}},
 	{name: "destination of a write", rule: hccl.Misaligned, call: "BatchWrite(1 items)",
 		found: "Dst of item 0 is at byte 2 of buffer 1", right: "a multiple of 4 bytes", returned: "-1",
@@ -230,7 +230,7 @@ var preparing = []mistake{
 		kernel: func(m *maker) {
 			m.init()
 			m.refused(m.h.AlltoAllV(hccl.CommitNow, m.send, fours(5), fifties, hccl.FP32, m.recv, fours(5), fifties, hccl.Int32, 1))
-			m.goOn()
+			m.acceptsTask()
 		}},
 	{name: "no items", rule: hccl.BadItems, call: "BatchWrite(0 items)", found: "0 items", right: "1 to 2047", returned: "-1",
 		kernel: refusedItems(func(*maker) []hccl.BatchItem { return nil })},

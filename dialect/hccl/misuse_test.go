@@ -103,7 +103,7 @@ func (m *maker) reduce(commit hccl.Release, repeat uint8) hccl.Handle {
 // fours returns the number n for each rank.
 func fours(n uint64) []uint64 { return []uint64{n, n, n, n} }
 
-// fifties is where blocks of exchanges lie.
+// fifties are the offsets of the blocks of exchanges.
 var fifties = []uint64{0, 50, 100, 150}
 
 func TestMistakes(t *testing.T) {

@@ -102,13 +102,13 @@ func drawProgram(t *chance) *program {
 	return p
 }
 
-// ending is how a program ends.
+// ending says which calls a program still makes before it ends.
 type ending uint8
 
 const (
-	tidy    ending = iota // with all that is left to do
-	lacking               // without one Commit of one task, on all ranks
-	open                  // anyhow
+	tidy    ending = iota // all that are left
+	lacking               // all but one Commit of one task, on all ranks
+	open                  // any of them
 )
 
 func drawPlan(t *chance, p *program, g int) []step {

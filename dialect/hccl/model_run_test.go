@@ -26,7 +26,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// caseSetup is how a program is performed.
+// caseSetup holds the settings of a run of a program.
 type caseSetup struct {
 	timed bool
 	seed  uint64 // of the order in which the mock executor goes

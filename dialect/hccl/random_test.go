@@ -69,7 +69,7 @@ func drawForm(t *rapid.T, alg string, world int) *form {
 	return f
 }
 
-// style is how a kernel uses a task.
+// style holds the choices of a kernel that uses a task.
 type style struct {
 	cores            int
 	now, waits, back bool // commits at once; waits before Finalize; the order of commits is the reverse of that of tasks

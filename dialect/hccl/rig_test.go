@@ -44,7 +44,7 @@ func topology(t tester) *conf.Topology {
 	return top
 }
 
-// runMode is how a rig runs programs.
+// runMode holds the executor of a rig and its settings.
 type runMode struct {
 	timed bool           // on the executor with a clock
 	seed  uint64         // of the order in which the one without goes
@@ -55,7 +55,7 @@ type runMode struct {
 	sets  []string // of the machine
 }
 
-// executors are what each test of behaviour runs on.
+// executors are those on which each test of behaviour runs.
 var executors = map[string]runMode{"mock": {}, "random mock": {seed: 7}, "sim": {timed: true}}
 
 // onEach runs a test on each executor.

@@ -90,7 +90,7 @@ func (x *run) loop() error {
 				i -= x.forget(i)
 			}
 		}
-		if !moved && !x.patient() {
+		if !moved && !x.pollAgain() {
 			return x.stuck()
 		}
 	}
@@ -100,7 +100,7 @@ func (x *run) loop() error {
 // anyOrder is loop for random schedules.
 func (x *run) anyOrder() error {
 	for x.left > 0 {
-		if len(x.ready) == 0 && !x.patient() {
+		if len(x.ready) == 0 && !x.pollAgain() {
 			return x.stuck()
 		}
 		a := x.pick()
@@ -117,9 +117,9 @@ func (x *run) anyOrder() error {
 // A kernel that counts its polls may give up and continue.
 const patience = 32
 
-// patient resumes kernels that were parked after polls without success. It returns false if no
+// pollAgain resumes kernels that were parked after polls without success. It returns false if no
 // polls are left.
-func (x *run) patient() bool {
+func (x *run) pollAgain() bool {
 	if x.granted == patience || len(x.pollers) == 0 {
 		return false
 	}

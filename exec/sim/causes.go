@@ -15,7 +15,7 @@ import (
 // causing is the state of a run for a log of causes.
 type causing struct {
 	causes  *cause.Log             // nil: causes are not recorded
-	heard   cause.Point            // of the event that is being handled
+	current cause.Point            // of the event that is being handled
 	actor   *rank                  // rank whose kernel runs, or nil
 	delayed map[uint32]cause.Point // of transfers that are seen later, by number
 	busy    map[*pe.PE]*busy
@@ -23,8 +23,8 @@ type causing struct {
 	last    cause.Point // point whose chain ends the run
 }
 
-// hear notes the cause of the event that is being handled.
-func (c *causing) hear(p cause.Point) { c.heard = p }
+// setCurrent notes the point of the event that is being handled.
+func (c *causing) setCurrent(p cause.Point) { c.current = p }
 
 type siteKey struct {
 	rank int32
@@ -38,9 +38,9 @@ type rankCauses struct {
 	own     cause.Owner // operation in progress
 	pending cause.Point // of the next wake-up
 	cells   []cause.Point
-	homes   map[int32]cause.Point // by number of a peer: see peer.home
+	acks    map[int32]cause.Point // by number of a peer: see peer.acked
 
-	last, home, stored, computed cause.Point // see the fields of the rank with these names
+	last, acked, stored, computed cause.Point // see the fields of the rank with these names
 }
 
 // startCauses begins the log of a run.
@@ -57,7 +57,7 @@ func (r *rank) beginCauses(after cause.Point) {
 	if x.causes == nil {
 		return
 	}
-	r.causes = &rankCauses{at: after, homes: map[int32]cause.Point{}}
+	r.causes = &rankCauses{at: after, acks: map[int32]cause.Point{}}
 	r.causes.own.Site = x.site(r, siteKey{rank: r.id, op: noOp}, "start")
 	if after == 0 {
 		r.causes.at = x.causes.Start(r.Clock, r.causes.own.Site)
@@ -140,13 +140,13 @@ func (r *rank) waited(reason cause.Reason, at cause.Resource, until ...cause.Poi
 	}
 }
 
-// goesOn continues the chain when a parked kernel resumes.
-func (r *rank) goesOn(w waiting) {
+// resumed continues the chain when a parked kernel resumes.
+func (r *rank) resumed(w waiting) {
 	x, b := r.run, r.causes
 	if r.Clock == r.since {
 		return
 	}
-	at, reason, until := cause.Resource(0), cause.Unknown, x.heard
+	at, reason, until := cause.Resource(0), cause.Unknown, x.current
 	switch w {
 	case forToken:
 		at = r.rx[r.target].causes.ring
@@ -206,7 +206,7 @@ func (b *rankCauses) filledBy(cell int32) cause.Point {
 // kernel runs, else the event that is being handled.
 func (r *rank) origins(at unit.Time) cause.Point {
 	x := r.run
-	p := x.heard
+	p := x.current
 	if x.actor == r {
 		p = r.causes.at
 	}
@@ -216,30 +216,30 @@ func (r *rank) origins(at unit.Time) cause.Point {
 // acknowledged notes when a rank knows that all has taken effect at a peer.
 func (r *rank) acknowledged(i int32, ack unit.Time) {
 	x := r.run
-	p := r.homeOf(i)
-	x.later(&p, x.causes.Add(x.e.q.Now()+ack, x.heard, cause.Protocol, cause.At(cause.Peer, int(r.peers.at(i).pe))))
-	r.causes.homes[i] = p
+	p := r.ackOf(i)
+	x.later(&p, x.causes.Add(x.e.q.Now()+ack, x.current, cause.Protocol, cause.At(cause.Peer, int(r.peers.at(i).pe))))
+	r.causes.acks[i] = p
 }
 
-// homeOf returns when the latest acknowledgement of a peer was back.
-func (r *rank) homeOf(i int32) cause.Point {
+// ackOf returns when the latest acknowledgement of a peer was back.
+func (r *rank) ackOf(i int32) cause.Point {
 	if r.causes == nil {
 		return 0
 	}
-	return r.causes.homes[i]
+	return r.causes.acks[i]
 }
 
 // seenAt notes the future time at which an arrival is seen.
 func (x *run) seenAt(user uint32, at unit.Time, reason cause.Reason) {
 	if x.causes != nil {
-		x.delayed[user] = x.causes.Add(at, x.heard, reason, 0)
+		x.delayed[user] = x.causes.Add(at, x.current, reason, 0)
 	}
 }
 
-// hearsDelayed makes a delayed arrival the event that is being handled.
-func (x *run) hearsDelayed(user uint32) {
+// takeDelayed makes a delayed arrival the event that is being handled.
+func (x *run) takeDelayed(user uint32) {
 	if x.causes != nil {
-		x.heard = x.delayed[user]
+		x.current = x.delayed[user]
 		delete(x.delayed, user)
 	}
 }
@@ -249,7 +249,7 @@ func (r *rank) ended() {
 	if r.causes == nil {
 		return
 	}
-	r.waited(cause.Unknown, 0, r.causes.last, r.causes.home)
+	r.waited(cause.Unknown, 0, r.causes.last, r.causes.acked)
 	r.attribute(cause.Unknown, cause.None)
 	r.run.later(&r.run.last, r.causes.at)
 }
@@ -270,22 +270,22 @@ func (x *run) endCauses() {
 	x.causes.AddRun(v)
 }
 
-// lasts notes that the event being handled completes a transfer of the rank's own.
-func (r *rank) lasts() {
+// transferEnded notes that the event being handled completes a transfer of the rank's own.
+func (r *rank) transferEnded() {
 	if r.causes != nil {
-		r.run.later(&r.causes.last, r.run.heard)
+		r.run.later(&r.causes.last, r.run.current)
 	}
 }
 
-// homes notes that an operation of one-sided communication is complete: when the latest
+// oneSidedEnded notes that an operation of one-sided communication is complete: when the latest
 // acknowledgement of a peer is back, or now where there is none.
-func (r *rank) homes(peer int32) {
+func (r *rank) oneSidedEnded(peer int32) {
 	switch {
 	case r.causes == nil:
 	case peer >= 0:
-		r.run.later(&r.causes.home, r.causes.homes[peer])
+		r.run.later(&r.causes.acked, r.causes.acks[peer])
 	default:
-		r.run.later(&r.causes.home, r.run.heard)
+		r.run.later(&r.causes.acked, r.run.current)
 	}
 }
 
@@ -300,7 +300,7 @@ func (r *rank) waitedFor(k cause.Kind, number int, until cause.Point) {
 // waitedForOwn continues the chain at an operation that the rank has started itself.
 func (r *rank) waitedForOwn() {
 	if b := r.causes; b != nil {
-		r.waited(cause.Unknown, 0, b.home, b.stored, b.computed)
+		r.waited(cause.Unknown, 0, b.acked, b.stored, b.computed)
 		r.attribute(cause.Unknown, cause.None)
 	}
 }

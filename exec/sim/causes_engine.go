@@ -94,6 +94,6 @@ func (c *commEngine) issuedFor(r *rank) {
 // works makes the end of a unit's work the cause of the next step of a composite.
 func (q *pipeline) works(n int, start, end unit.Time) {
 	if x := q.r.run; x.causes != nil {
-		x.hear(q.r.works(n, x.heard, start, end))
+		x.setCurrent(q.r.works(n, x.current, start, end))
 	}
 }

@@ -24,7 +24,7 @@ func (x *run) pruneCauses() {
 // keepCauses keeps what the run, the fabric and the parts of PEs have of the log.
 func (x *run) keepCauses(k *cause.Keep) {
 	x.e.net.KeepCauses(k)
-	k.Point(x.heard)
+	k.Point(x.current)
 	k.Point(x.last)
 	now := x.e.q.Now()
 	for _, p := range x.delayed {
@@ -73,14 +73,14 @@ func (b *rankCauses) keep(k *cause.Keep, log *cause.Log, now unit.Time) {
 			b.cells[i] = 0
 		}
 	}
-	for peer, p := range b.homes {
+	for peer, p := range b.acks {
 		if past(p) {
-			delete(b.homes, peer)
+			delete(b.acks, peer)
 			continue
 		}
 		k.Point(p)
 	}
-	for _, p := range [...]*cause.Point{&b.last, &b.home, &b.stored, &b.computed} {
+	for _, p := range [...]*cause.Point{&b.last, &b.acked, &b.stored, &b.computed} {
 		if past(*p) {
 			*p = 0
 		}

@@ -28,16 +28,16 @@ func TestFieldsAreKept(t *testing.T) {
 	}
 	own, pending := log.Start(clock, 0), log.Start(clock, 0)
 	early, late, present := log.Start(clock, 0), log.Start(now-1, 0), log.Start(now, 0) // past are the first two
-	b := &rankCauses{at: own, pending: pending, cells: []cause.Point{0, next(), early, late, present}, last: next(), home: next(),
-		stored: next(), computed: next(), homes: map[int32]cause.Point{3: next(), 4: early, 5: late, 6: present}}
-	past := &rankCauses{at: own, last: early, home: late, stored: early, computed: late}
+	b := &rankCauses{at: own, pending: pending, cells: []cause.Point{0, next(), early, late, present}, last: next(), acked: next(),
+		stored: next(), computed: next(), acks: map[int32]cause.Point{3: next(), 4: early, 5: late, 6: present}}
+	past := &rankCauses{at: own, last: early, acked: late, stored: early, computed: late}
 	x := &run{e: &Executor{q: *des.From(now)}}
 	x.e.net = noc.New(&x.e.q, nil, nil, noc.Slot, noc.Sizes{})
 	x.e.net.Explain(log)
 	engines := &busy{units: [pe.MostUnits]cause.Point{next(), next(), late, present},
 		left: [2][]cause.Point{{next(), late}, {early, next(), present}}}
 	x.causing = causing{
-		causes: log, heard: next(), last: next(), delayed: map[uint32]cause.Point{7: next()}, busy: map[*pe.PE]*busy{nil: engines},
+		causes: log, current: next(), last: next(), delayed: map[uint32]cause.Point{7: next()}, busy: map[*pe.PE]*busy{nil: engines},
 	}
 	x.ranks = []rank{{}, {causes: b}, {causes: past}}
 	credits := []*ringCauses{{credit: next(), payload: next(), used: []cause.Point{0, next()}, credits: []cause.Point{next()}},
@@ -58,7 +58,7 @@ func TestFieldsAreKept(t *testing.T) {
 	}
 	for _, c := range []struct{ what, got, want any }{
 		{"cells", b.cells[2:], []cause.Point{0, 0, present}},
-		{"peers", b.homes, map[int32]cause.Point{3: b.homes[3], 6: present}},
+		{"peers", b.acks, map[int32]cause.Point{3: b.acks[3], 6: present}},
 		{"a rank", *past, rankCauses{at: own}},
 		{"units", engines.units[2:], []cause.Point{0, 0}},
 		{"queues", fmt.Sprint(engines.left), fmt.Sprint([2][]cause.Point{{engines.left[0][0]}, {engines.left[1][0], present}})},

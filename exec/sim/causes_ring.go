@@ -51,10 +51,10 @@ func (x *run) returns(q *ring, at unit.Time) {
 	w.credits = append(w.credits, x.causes.Begin(of.Step, came)) // also where a credit takes no time
 }
 
-// hearsCredit makes the next credit of a ring the event that is being handled.
-func (x *run) hearsCredit(q *ring) {
+// takeCredit makes the next credit of a ring the event that is being handled.
+func (x *run) takeCredit(q *ring) {
 	if x.causes != nil {
-		x.hear(q.causes.credits[0])
+		x.setCurrent(q.causes.credits[0])
 		q.causes.credits = q.causes.credits[1:]
 	}
 }

@@ -75,7 +75,7 @@ func TestCausesOfPrograms(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if what := sameRun(plain, got); what != "" {
+					if what := diffRuns(plain, got); what != "" {
 						t.Fatalf("seed %d, %v: causes change the run: %s", seed, f, what)
 					}
 					if what := accounts(log); what != "" {

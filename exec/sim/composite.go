@@ -74,7 +74,7 @@ func (r *rank) composite(in *tl.Instr) {
 	}
 	for i, cell := range q.loaded {
 		if q.reads[i].slot = -1; cell != tl.None {
-			r.lend(cell, &q.reads[i])
+			r.noteRead(cell, &q.reads[i])
 		}
 	}
 	r.pipes++
@@ -201,7 +201,7 @@ func (q *pipeline) stored(now unit.Time) {
 	}
 	r.pipes--
 	r.Completed(now)
-	r.lasts()
+	r.transferEnded()
 	r.filled(&transfer{cell: q.cell, gen: q.gen}, now)
 	if r.wait == forDrain {
 		r.wake(now)

@@ -141,7 +141,7 @@ func (q *queue) start(x *run, at unit.Time, after cause.Point) {
 	x.begins(p, tl.Setup{Rank: t.Rank, World: t.World, Scratch: x.batch.Engine.Scratch}, t.Kernel, t.Args)
 	p.beginCauses(after)
 	q.accountTask(p, at)
-	p.goOnAt(at)
+	p.resumeAt(at)
 }
 
 // taskEnded resumes the agents that wait for the task, and begins the next one.
@@ -163,7 +163,7 @@ func (r *rank) taskEnded() {
 	if g.tasks--; g.over() {
 		s.wake(s.Clock)
 	}
-	x.hear(last)
+	x.setCurrent(last)
 	if t.poster.ctx == t.ctx && !t.poster.done {
 		t.poster.filled(&transfer{cell: t.cell, gen: t.gen}, end)
 	}

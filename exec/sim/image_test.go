@@ -129,7 +129,7 @@ func (p *program) onMock() (*image, error) {
 // smaller than payloads, and each buffer has space for one. So operations at one time meet.
 var programMachines = map[programMachine]*machine.Machine{}
 
-// programMachine is how the machines of random programs differ.
+// programMachine holds the properties in which the machines of random programs differ.
 type programMachine struct {
 	queue  int // depth of a DMA queue
 	order  mem.Ordering

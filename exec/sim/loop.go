@@ -57,7 +57,7 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	for r.sidedInFlight > 0 {
 		r.park(forQuiet)
 	}
-	r.AdvanceTo(max(r.Last, r.home))
+	r.AdvanceTo(max(r.Last, r.acked))
 	end := r.Clock
 	r.ended()
 	r.run.result.End = max(r.run.result.End, end)
@@ -100,7 +100,7 @@ func (x *run) simulate(ctx context.Context) error {
 	look := x.e.look(ctx)
 	x.loop = des.Loop{
 		Handle: x.handle,
-		Idle:   func() bool { return x.fault == nil && (x.patient() || x.endUnsent()) },
+		Idle:   func() bool { return x.fault == nil && (x.pollAgain() || x.endUnsent()) },
 		Look:   func() error { return look(x.all-x.left, x.all, q.Now()) },
 	}
 	for i := range x.ranks {
@@ -141,13 +141,13 @@ func (x *run) handle(ev des.Event) bool {
 		x.woken(&x.ranks[noc.Index(ev)])
 	case kindCredit:
 		r := &x.ranks[noc.Index(ev)]
-		x.hearsCredit(r.tx[ev.Arg])
+		x.takeCredit(r.tx[ev.Arg])
 		x.credited(r, int(ev.Arg))
 	case kindLate:
-		x.hearsDelayed(noc.Index(ev))
+		x.takeDelayed(noc.Index(ev))
 		x.deliveredSided(noc.Index(ev), ev.Time)
 	case kindSeen:
-		x.hearsDelayed(noc.Index(ev))
+		x.takeDelayed(noc.Index(ev))
 		(*sink)(x.e).Delivered(noc.Index(ev), ev.Time)
 	default:
 		x.e.net.Handle(ev)

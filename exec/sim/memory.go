@@ -60,7 +60,7 @@ func (r *rank) ask(at unit.Time, t *transfer, request transferKind, sequence uin
 	return i
 }
 
-// store starts a write to memory. The value is what the tensor holds now.
+// store starts a write to memory. It writes the value that the tensor has now.
 func (r *rank) store(in *tl.Instr) {
 	bytes, reach := in.Bytes(), span(in)
 	r.address("store", in.Addr, reach)
@@ -77,10 +77,10 @@ func (r *rank) store(in *tl.Instr) {
 	if r.run.log != nil {
 		r.run.log.Retain(t.value)
 	}
-	r.lend(in.A, &t)
+	r.noteRead(in.A, &t)
 	r.startsTransfer()
 	if to >= 0 {
-		t.side = uint32(to + 1)
+		t.ref = uint32(to + 1)
 		r.peers.at(to).out++
 	}
 	i := r.run.xfers.Put(&t)
@@ -129,9 +129,9 @@ func (r *rank) toMemory(a mem.Addr) noc.Route {
 	return e.route(e.m.PE(int(r.seat)), node(e.m, a))
 }
 
-// lend notes that a transfer reads a tensor, so that its ring slot is not given back before the end
+// noteRead notes that a transfer reads a tensor. So its ring slot is not given back before the end
 // of the read.
-func (r *rank) lend(cell int32, t *transfer) {
+func (r *rank) noteRead(cell int32, t *transfer) {
 	if c := tl.Drive(r.ctx).Cell(cell); c.InSlot && !r.run.ring.OnRecv {
 		t.slot, t.rx = int32(c.Slot), c.In
 		r.rx[c.In].slots[t.slot].BeginRead(1)

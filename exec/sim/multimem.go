@@ -264,7 +264,7 @@ func (r *rank) askAll(m *multi) {
 	route := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), m.member).Route
 	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, m.t.kind == aGroupBoth)
 	id := r.flyMulti(m)
-	user := x.xfers.Put(&transfer{kind: aGroupAsk, rank: r.id, cell: tl.None, slot: -1, side: id, seq: uint32(m.group.At[m.member])})
+	user := x.xfers.Put(&transfer{kind: aGroupAsk, rank: r.id, cell: tl.None, slot: -1, ref: id, seq: uint32(m.group.At[m.member])})
 	r.begin(start, route, noc.Compute, int64(e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 }
 
@@ -302,13 +302,13 @@ func (r *rank) multicast(in *tl.Instr) {
 	if x.log != nil {
 		x.log.Retain(m.t.value)
 	}
-	r.lend(in.A, &m.t)
+	r.noteRead(in.A, &m.t)
 	path := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), m.member)
 	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, true)
 	joint := m.group.At[m.member]
 	id := r.flyMulti(&m)
 	for k := range m.parts {
-		t := transfer{kind: aGroupWrite, rank: r.id, cell: tl.None, slot: -1, side: id, off: int32(k), total: int32(m.parts),
+		t := transfer{kind: aGroupWrite, rank: r.id, cell: tl.None, slot: -1, ref: id, off: int32(k), total: int32(m.parts),
 			seq: uint32(joint)}
 		if k == m.parts-1 {
 			t.slot, t.rx = m.t.slot, m.t.rx
@@ -333,35 +333,35 @@ func (m *multi) wire(r *rank, kind transferKind, part int, joint int32, path hub
 func (x *run) deliveredMulti(user uint32, now unit.Time) {
 	t := *x.xfers.At(user)
 	x.xfers.Drop(user)
-	r, m := &x.ranks[t.rank], x.multis.At(t.side)
+	r, m := &x.ranks[t.rank], x.multis.At(t.ref)
 	e, part, to := x.e, int(t.off), int32(t.seq) // to a switch or member
 	switch t.kind {
 	case aGroupAsk, aGroupWrite:
 		switch {
 		case m.group.Joints[to].Above >= 0:
-			x.sendsUp(r, t.kind, t.side, to, part, now)
+			x.sendsUp(r, t.kind, t.ref, to, part, now)
 		case t.kind == aGroupAsk:
-			x.spreads(r, aGroupSpread, t.side, to, part, now)
+			x.spreads(r, aGroupSpread, t.ref, to, part, now)
 		default:
-			x.spreads(r, aGroupForward, t.side, to, part, now)
+			x.spreads(r, aGroupForward, t.ref, to, part, now)
 		}
 	case aGroupSpread, aGroupForward:
-		x.spreads(r, t.kind, t.side, to, part, now)
+		x.spreads(r, t.kind, t.ref, to, part, now)
 	case aGroupRequest:
 		path, joint := e.hubRoute(m.group, toHub, e.m.HBM(int(m.group.pes[to])), int(to)), m.group.At[to]
 		for k := range m.parts {
-			r.beginPart(now, path, m, aGroupRead, t.side, k, joint, joint)
+			r.beginPart(now, path, m, aGroupRead, t.ref, k, joint, joint)
 		}
 	case aGroupRead:
-		x.combines(r, t.side, to, part, now)
+		x.combines(r, t.ref, to, part, now)
 	case aGroupResult:
-		x.sendsBack(r, t.side, to, part, now)
+		x.sendsBack(r, t.ref, to, part, now)
 	case aGroupSum:
 		if m.left--; m.left == 0 {
-			x.doneMulti(r, t.side, now)
+			x.doneMulti(r, t.ref, now)
 		}
 	case aGroupCopy:
-		x.copied(r, t.side, int(to), part, now)
+		x.copied(r, t.ref, int(to), part, now)
 	}
 }
 
@@ -384,7 +384,7 @@ func (x *run) combines(r *rank, id uint32, joint int32, part int, now unit.Time)
 	}
 	late := j.Switch.Reduce.Latency
 	if x.causes != nil && late > 0 {
-		x.hear(x.causes.Add(now+late, x.heard, cause.Protocol, 0))
+		x.setCurrent(x.causes.Add(now+late, x.current, cause.Protocol, 0))
 	}
 	switch {
 	case j.Above >= 0:
@@ -462,7 +462,7 @@ func (x *run) copied(r *rank, id uint32, member, part int, now unit.Time) {
 // beginPart sends a request, or a part of the data, between a switch and what is next to it, which
 // is numbered to.
 func (r *rank) beginPart(at unit.Time, path hubPath, m *multi, kind transferKind, id uint32, part int, joint, to int32) {
-	user := r.run.xfers.Put(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, side: id, off: int32(part), seq: uint32(to)})
+	user := r.run.xfers.Put(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, ref: id, off: int32(part), seq: uint32(to)})
 	r.begin(at, path.Route, noc.Compute, m.wire(r, kind, part, joint, path), user, r.nextKey(des.Arrive, seqReply))
 }
 

@@ -20,7 +20,7 @@ type sided struct {
 	peers         peers
 	queued        bool      // a put or get has been in the DMA queue of messages
 	sidedInFlight int32     // puts, gets, notifications and atomics that are not complete
-	home          unit.Time // when the latest acknowledgement of these operations is back
+	acked         unit.Time // when the latest acknowledgement of these operations is back
 	stored        unit.Time // when the acknowledgement of the latest store to another PE is back
 	fences        uint32
 	reply         int64 // value that the latest atomic returned
@@ -124,7 +124,7 @@ func (r *rank) put(in *tl.Instr) {
 		if x.log != nil {
 			x.log.Retain(t.value)
 		}
-		r.lend(in.A, &t)
+		r.noteRead(in.A, &t)
 	}
 	t.route = r.routeTo(i, from)
 	start := r.starts(i, byPut, r.Clock+e.spec.DMA.Setup)
@@ -185,7 +185,7 @@ func (r *rank) get(in *tl.Instr) {
 // newSided registers a transfer and its effect on arrival. It returns the number of the transfer.
 func (r *rank) newSided(t *transfer, f *effect) uint32 {
 	r.sidedInFlight++
-	t.side = r.run.effects.Put(f)
+	t.ref = r.run.effects.Put(f)
 	return r.run.xfers.Put(t)
 }
 
@@ -207,7 +207,7 @@ func (r *rank) awaitLocal(a mem.Addr, bytes int64, write bool) {
 func (r *rank) departedSided(t *transfer, end unit.Time) {
 	x := r.run
 	r.leave(dma.Collective, end)
-	f := x.effects.At(t.side)
+	f := x.effects.At(t.ref)
 	if x.log != nil && t.n > 0 && (f.fromMemory || t.kind == aGet) {
 		from := f.local
 		if t.kind == aGet {
@@ -226,13 +226,13 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	switch t.kind {
 	case aRequestPut, aRequestGet:
 		if t.kind == aRequestGet {
-			r.arriveSpan(&x.effects.At(t.side).change, now, t.bytes)
+			r.arriveSpan(&x.effects.At(t.ref).change, now, t.bytes)
 		}
 		place.becomes(t.kind - aRequestPut + aPut) // the constants of requests are in the same order
-		r.begin(now, t.route, noc.Collective, x.putWire(t.bytes, x.effects.At(t.side).lines), user, r.nextKey(des.Arrive, seqReply))
+		r.begin(now, t.route, noc.Collective, x.putWire(t.bytes, x.effects.At(t.ref).lines), user, r.nextKey(des.Arrive, seqReply))
 		return
 	case anAtomic:
-		if x.unseen(r, user, &place.seen, now, r.late(x.effects.At(t.side).to, tl.NoLine)) {
+		if x.unseen(r, user, &place.seen, now, r.late(x.effects.At(t.ref).to, tl.NoLine)) {
 			return
 		}
 		x.atomicArrived(r, user, now)
@@ -242,7 +242,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 			return
 		}
 	}
-	f := *x.effects.At(t.side)
+	f := *x.effects.At(t.ref)
 	if t.kind == aPut && !t.seen {
 		x.putArrived(&t, &f, now)
 	}
@@ -254,8 +254,8 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	case aPut:
 		r.oneSidedSpan(trace.Put, &f.change, now, t.bytes, t.line)
 		r.arriveSpan(&f.change, now, t.bytes)
-		r.home = max(r.home, r.acknowledge(f.to, now))
-		r.homes(f.to)
+		r.acked = max(r.acked, r.acknowledge(f.to, now))
+		r.oneSidedEnded(f.to)
 	case aGet:
 		if x.log != nil {
 			x.log.Store(t.origin(r, now), f.local, t.value, 0, int(t.n), t.typ)
@@ -265,11 +265,11 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		if f.win.Team.PEs[f.member] == r.seat {
 			r.arriveSpan(&f.change, now, t.bytes) // a get from the own PE sends no request
 		}
-		r.home = max(r.home, now)
-		r.homes(-1)
+		r.acked = max(r.acked, now)
+		r.oneSidedEnded(-1)
 	case aReply:
-		r.home = max(r.home, now)
-		r.homes(-1)
+		r.acked = max(r.acked, now)
+		r.oneSidedEnded(-1)
 		r.reply, f.word = f.value, -1
 	}
 	if f.lines != tl.NoLine {
@@ -279,7 +279,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		x.update(&f.change, now)
 	}
 	r.progress(user, now)
-	x.effects.Drop(t.side)
+	x.effects.Drop(t.ref)
 	x.xfers.Drop(user)
 }
 

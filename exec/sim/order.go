@@ -36,8 +36,8 @@ func (r *rank) awaitPeer(i int32) {
 	for r.peers.at(i).out > 0 || own && r.writing() {
 		r.parkOn(forPeer, i)
 	}
-	r.AdvanceTo(r.peers.at(i).home)
-	r.waitedFor(cause.Peer, int(r.peers.at(i).pe), r.homeOf(i))
+	r.AdvanceTo(r.peers.at(i).acked)
+	r.waitedFor(cause.Peer, int(r.peers.at(i).pe), r.ackOf(i))
 	r.stallSpan(trace.Signal, from)
 }
 
@@ -57,18 +57,18 @@ func (r *rank) acknowledge(i int32, now unit.Time) unit.Time {
 	p := r.peers.at(i)
 	p.out--
 	ack := r.ack(i)
-	p.home = max(p.home, now+ack)
+	p.acked = max(p.acked, now+ack)
 	if r.causes != nil {
 		r.acknowledged(i, ack)
 	}
-	return p.home
+	return p.acked
 }
 
 // storeArrived notes that a store to a peer has taken effect.
 func (r *rank) storeArrived(i int32, now unit.Time) {
 	r.stored = max(r.stored, r.acknowledge(i, now))
 	if r.causes != nil {
-		r.run.later(&r.causes.stored, r.homeOf(i))
+		r.run.later(&r.causes.stored, r.ackOf(i))
 	}
 }
 
@@ -98,7 +98,7 @@ func (r *rank) quiet() {
 	for r.sidedInFlight > 0 || r.moving() {
 		r.park(forQuiet)
 	}
-	r.AdvanceTo(max(r.home, r.stored))
+	r.AdvanceTo(max(r.acked, r.stored))
 	r.waitedForOwn()
 	r.book.Plain(history.Quiet)
 	r.stallSpan(trace.Signal, from)

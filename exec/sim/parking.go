@@ -123,7 +123,7 @@ func (r *rank) park(w waiting) {
 		tl.Drive(r.ctx).Abandon()
 	}
 	if r.causes != nil {
-		r.goesOn(w)
+		r.resumed(w)
 	}
 }
 
@@ -144,7 +144,7 @@ func (r *rank) sync() {
 func (x *run) woken(r *rank) {
 	now := x.e.q.Now()
 	if r.causes != nil {
-		x.hear(r.causes.pending)
+		x.setCurrent(r.causes.pending)
 	}
 	switch {
 	case r.wait == forTime && r.Clock != now:
@@ -157,8 +157,8 @@ func (x *run) woken(r *rank) {
 	x.resume(r)
 }
 
-// goOnAt resumes a parked kernel at a time, or starts one that has not begun.
-func (r *rank) goOnAt(at unit.Time) {
+// resumeAt resumes a parked kernel at a time, or starts one that has not begun.
+func (r *rank) resumeAt(at unit.Time) {
 	r.wait = forTime
 	r.wake(at)
 }

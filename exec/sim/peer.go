@@ -13,7 +13,7 @@ import (
 type peer struct {
 	pe      int32
 	out     int32     // puts, stores and notifications that are in flight there
-	home    unit.Time // when the latest acknowledgement of those that have arrived is back
+	acked   unit.Time // when the latest acknowledgement of those that have arrived is back
 	pair    uint32    // in Executor.pairTimes
 	fenced  uint32    // fences before the latest operation there
 	path    pathID    // of the latest operation there

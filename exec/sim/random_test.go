@@ -37,17 +37,17 @@ func judge(t interface {
 			t.Fatalf("%v\n%+v", err, p)
 		}
 	}
-	if err := sameRun(ahead, again); err != "" {
+	if err := diffRuns(ahead, again); err != "" {
 		t.Fatalf("two runs differ: %s\n%+v", err, p)
 	}
-	if err := sameRun(ahead, stepped); err != "" {
+	if err := diffRuns(ahead, stepped); err != "" {
 		t.Fatalf("run-ahead can be seen (-with +without): %s\n%+v", err, p)
 	}
 	if what := differInModes(p); what != "" {
 		t.Fatalf("%s\n%+v", what, p)
 	}
 	if p.sided {
-		if err := sameRun(run(noc.Ideal, false, 7), run(noc.Ideal, true, 7)); err != "" {
+		if err := diffRuns(run(noc.Ideal, false, 7), run(noc.Ideal, true, 7)); err != "" {
 			t.Fatalf("run-ahead can be seen under random delays (-with +without): %s\n%+v", err, p)
 		}
 	}
@@ -80,7 +80,7 @@ func differInModes(p *program) string {
 		if err != nil {
 			return err.Error()
 		}
-		if what := sameRun(events, replayed); what != "" {
+		if what := diffRuns(events, replayed); what != "" {
 			return fmt.Sprintf("fidelity %v, event-driven and replayed: %s", f, what)
 		}
 		if !p.local {
@@ -90,8 +90,8 @@ func differInModes(p *program) string {
 	return ""
 }
 
-// sameRun returns how two runs on the simulated machine differ.
-func sameRun(a, b *image) string {
+// diffRuns returns how two runs on the simulated machine differ.
+func diffRuns(a, b *image) string {
 	if what := cmp.Diff(errText(a.err), errText(b.err)); what != "" {
 		return what
 	}
@@ -346,7 +346,7 @@ func TestProcessorsCannotBeSeen(t *testing.T) {
 		if err != nil || err2 != nil {
 			t.Fatalf("%v, %v", err, err2)
 		}
-		if what := sameRun(one, two); what != "" {
+		if what := diffRuns(one, two); what != "" {
 			t.Fatalf("%s\n%+v", what, p)
 		}
 	})

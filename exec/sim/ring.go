@@ -103,7 +103,7 @@ func (r *rank) sendToken(port int, at unit.Time) {
 		read = -1 // its credit has gone
 	}
 	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: read, rx: s.in,
-		side: x.tokens.Put(&part), seq: q.Sent, bytes: part.Bytes(), at: at, channels: s.channels, line: s.line}
+		ref: x.tokens.Put(&part), seq: q.Sent, bytes: part.Bytes(), at: at, channels: s.channels, line: s.line}
 	if x.history != nil {
 		r.accountSend(port, at)
 	}
@@ -128,12 +128,12 @@ func (x *run) credited(r *rank, port int) {
 	now := x.e.q.Now()
 	q := r.tx[port]
 	q.Return(q.slots, q.sizing, now)
-	wasOpen, credit := q.payload.Open(), x.heard
+	wasOpen, credit := q.payload.Open(), x.current
 	if x.causes != nil && q.payload.NotBefore > now {
-		x.hear(q.causes.payload)
+		x.setCurrent(q.causes.payload)
 	}
 	r.pump(port, now)
-	x.hear(credit)
+	x.setCurrent(credit)
 	if int(r.target) != port {
 		return
 	}
@@ -156,8 +156,8 @@ func (x *run) arrive(s *rank, t *transfer, now unit.Time) {
 	if x.causes != nil {
 		x.causes.Arrived(q.causes.ring, t.bytes)
 	}
-	q.tokens[q.sizing.Slot(t.seq)] = *x.tokens.At(t.side)
-	x.tokens.Drop(t.side)
+	q.tokens[q.sizing.Slot(t.seq)] = *x.tokens.At(t.ref)
+	x.tokens.Drop(t.ref)
 	if q.Arrive(q.slots, q.sizing, t.seq, now) == 0 {
 		return
 	}

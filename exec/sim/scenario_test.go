@@ -255,7 +255,7 @@ func (o *scenarioOutcome) messages() (string, error) {
 	return fmt.Sprintf("%d, %d bytes\n", o.result.Messages, o.result.Bytes), nil
 }
 
-// kernelLine is where the kernel of all scenarios stands.
+// kernelLine is the source line of the kernel of all scenarios.
 var kernelLine = regexp.MustCompile(`sim/scenario_test\.go:\d+`)
 
 func (o *scenarioOutcome) deadlock() (string, error) {

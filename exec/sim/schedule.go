@@ -84,7 +84,7 @@ func (r *rank) lateness() unit.Time {
 // delayPut delays the arrival of a put in a random schedule, and reports whether it did. Puts that
 // the memory order keeps in order stay in order.
 func (x *run) delayPut(r *rank, user uint32, now unit.Time) bool {
-	f := x.effects.At(x.xfers.At(user).side)
+	f := x.effects.At(x.xfers.At(user).ref)
 	if x.e.opts.Seed == 0 || f.info.late < 0 {
 		return false
 	}

@@ -69,15 +69,16 @@ func (x *run) resumeSpinning(now unit.Time) {
 		s := &r.spin
 		r.Clock = s.last + (max(0, now-s.last)+s.period-1)/s.period*s.period
 		if r.causes != nil {
-			r.causes.pending = x.heard
+			r.causes.pending = x.current
 		}
-		r.goOnAt(r.Clock)
+		r.resumeAt(r.Clock)
 	}
 	x.spinning = x.spinning[:0]
 }
 
-// patient reports whether spinning ranks may continue to poll though no other event is left.
-func (x *run) patient() bool {
+// pollAgain resumes spinning ranks though no other event is left. It returns false if no polls are
+// left.
+func (x *run) pollAgain() bool {
 	if len(x.spinning) == 0 || x.granted >= patience {
 		return false
 	}

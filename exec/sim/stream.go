@@ -244,7 +244,7 @@ func (r *rank) startProgram(p *rank, at unit.Time, after cause.Point) {
 	p.beginCauses(after)
 	p.accountStart()
 	g.started++
-	p.goOnAt(at)
+	p.resumeAt(at)
 }
 
 // programEnded starts the next program of a grid in the place of this one, or resumes the stream.
@@ -307,7 +307,7 @@ func (r *rank) onWord(op *launch.StreamOp) {
 	for r.sidedInFlight > 0 {
 		r.park(forQuiet)
 	}
-	r.AdvanceTo(r.home)
+	r.AdvanceTo(r.acked)
 	r.waitedForOwn()
 }
 

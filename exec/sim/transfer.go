@@ -38,7 +38,7 @@ type transfer struct {
 	n     int32
 	total int32
 	seq   uint32       // of the token in its ring
-	side  uint32       // token: in run.tokens; one-sided call: number of its effect; store: 1 + number of the peer
+	ref   uint32       // token: in run.tokens; one-sided call: number of its effect; store: 1 + number of the peer
 	rows  int32        // of a load or store: ranges of memory, at a distance of pitch; 0: one range
 	route noc.Route    // of the data that a request asks for
 	line  *frames.Call // of the kernel, if lines are recorded
@@ -125,7 +125,7 @@ func (r *rank) startsTransfer() { r.inFlight++ }
 func (r *rank) endsTransfer(at unit.Time) {
 	r.inFlight--
 	r.Completed(at)
-	r.lasts()
+	r.transferEnded()
 }
 
 // sink is the Executor as a noc.Sink: the fabric notifies it of transfers.
@@ -140,7 +140,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 	}
 	x := s.run
 	if x.causes != nil {
-		x.hear(x.e.net.Heard())
+		x.setCurrent(x.e.net.SinkCause())
 	}
 	if user&aNotice != 0 {
 		return
@@ -166,7 +166,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 	}
 	if slot >= 0 {
 		r.rx[port].slots[slot].EndRead(end)
-		x.uses(r.rx[port], uint32(slot), x.heard)
+		x.uses(r.rx[port], uint32(slot), x.current)
 		r.giveCredits(int(port))
 	}
 	if t.kind == aPut && r.wait == forSource && r.target == int32(user) {
@@ -180,7 +180,7 @@ func (r *rank) leave(q dma.Queue, end unit.Time) {
 	now := r.run.e.q.Now()
 	r.engines.DMA.Leave(q, now, end)
 	if r.causes != nil {
-		r.run.busyOf(r.engines).leaves(r.run.causes, int(q), r.run.heard, now)
+		r.run.busyOf(r.engines).leaves(r.run.causes, int(q), r.run.current, now)
 	}
 	switch {
 	case r.blocks != nil:
@@ -242,7 +242,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	}
 	arrived := x.xfers.At(user)
 	if x.causes != nil && !arrived.seen {
-		x.hear(x.e.net.Heard())
+		x.setCurrent(x.e.net.SinkCause())
 	}
 	if arrived.kind >= aGroupAsk {
 		x.deliveredMulti(user, now)
@@ -282,8 +282,8 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		return
 	case aStore, aCopy:
 		x.written(r, &t, now)
-		if t.side != 0 {
-			r.storeArrived(int32(t.side-1), now)
+		if t.ref != 0 {
+			r.storeArrived(int32(t.ref-1), now)
 		}
 	}
 	x.release(t.value)
@@ -345,7 +345,7 @@ func (r *rank) filled(t *transfer, now unit.Time) {
 	c.Waiting--
 	c.Ready = max(c.Ready, now)
 	if r.causes != nil {
-		r.causes.filledAt(t.cell, r.run.heard)
+		r.causes.filledAt(t.cell, r.run.current)
 	}
 	if c.Waiting == 0 && r.wait == forCell && r.target == t.cell {
 		r.run.resume(r)

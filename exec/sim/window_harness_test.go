@@ -11,7 +11,7 @@ import (
 	"kernbench/unit"
 )
 
-// windowAt is where the windows of tests lie in HBM, and meetingAt those of their teams.
+// windowAt is the address in HBM of the windows of tests, and meetingAt that of their teams.
 const (
 	windowAt  = 4 << 20
 	meetingAt = 6 << 20

@@ -62,9 +62,9 @@ func (r *rank) waitWord(in *tl.Instr) {
 			continue
 		}
 		w.posted = false
-		r.run.enlist(r)
+		r.run.addWatcher(r)
 		r.park(forWord)
-		r.run.strike(r)
+		r.run.removeWatcher(r)
 		if w.over {
 			break
 		}
@@ -132,7 +132,7 @@ func (r *rank) notify(in *tl.Instr) {
 func (x *run) noticeArrived(user uint32, now unit.Time) {
 	n := x.notices.At(user &^ aNotice)
 	if x.causes != nil && !n.seen {
-		x.hear(x.e.net.Heard())
+		x.setCurrent(x.e.net.SinkCause())
 	}
 	r, f := &x.ranks[n.rank], n.change
 	if x.unseen(r, user, &n.seen, now, r.late(f.to, tl.NoLine)) {
@@ -144,8 +144,8 @@ func (x *run) noticeArrived(user uint32, now unit.Time) {
 		r.arriveSpan(&f, now, int64(f.typ.Size()))
 	}
 	x.notices.Drop(user &^ aNotice)
-	r.home = max(r.home, r.acknowledge(f.to, now))
-	r.homes(f.to)
+	r.acked = max(r.acked, r.acknowledge(f.to, now))
+	r.oneSidedEnded(f.to)
 	x.update(&f, now)
 	r.progress(user, now)
 }
@@ -185,7 +185,7 @@ func (r *rank) atomic(in *tl.Instr) {
 // atomicArrived changes the word, and sends its former value back.
 func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	t := x.xfers.At(user)
-	f := x.effects.At(t.side)
+	f := x.effects.At(t.ref)
 	t.becomes(aReply)
 	former := f.win.Words(int(f.member))[f.word]
 	r.arriveSpan(&f.change, now, int64(f.typ.Size()))
@@ -277,8 +277,8 @@ func (x *run) look(win *mem.Window, member, word int32, now unit.Time) {
 	}
 }
 
-// enlist adds a rank to the list of waits for words of a PE.
-func (x *run) enlist(r *rank) {
+// addWatcher adds a rank to the list of waits for words of a PE.
+func (x *run) addWatcher(r *rank) {
 	if x.watchers == nil {
 		x.watchers = make([]int32, x.e.m.NumPEs())
 	}
@@ -290,8 +290,8 @@ func (x *run) enlist(r *rank) {
 	*at = r.id + 1
 }
 
-// strike removes it.
-func (x *run) strike(r *rank) {
+// removeWatcher removes a rank from the list.
+func (x *run) removeWatcher(r *rank) {
 	at := &x.watchers[r.watch.Win.Team.PEs[r.watch.Peer]]
 	for *at != r.id+1 {
 		at = &x.ranks[*at-1].watch.next

@@ -300,9 +300,9 @@ func (c *carrier) stream(s stream) int {
 	return i
 }
 
-// passively returns the number of the block of a rank that does what a block of another rank asks
-// of it. If ranks have one block each, it is that block.
-func (c *carrier) passively(owner int, k *agent) int {
+// passiveBlock returns the number of the block of a rank that does what a block of another rank
+// asks of it. If ranks have one block each, it is that block.
+func (c *carrier) passiveBlock(owner int, k *agent) int {
 	if !c.several {
 		return 0
 	}
@@ -328,9 +328,9 @@ func (c *carrier) transfer(k *agent, from int, src []piece, to int, dst []piece,
 	}
 	s := stream{from: from, fromBlock: k.block.Number, to: to, toBlock: k.block.Number}
 	if from == k.id {
-		s.toBlock = c.passively(to, k)
+		s.toBlock = c.passiveBlock(to, k)
 	} else {
-		s.fromBlock = c.passively(from, k)
+		s.fromBlock = c.passiveBlock(from, k)
 	}
 	zip(src, dst, func(x, y piece) {
 		on := c.stream(s)

@@ -31,7 +31,7 @@ type Plan struct {
 	// an algorithm.
 	Collectives []Collective
 
-	// Launches is how many calls the steps are, back to back; 0 is 1.
+	// Launches is the number of calls that the steps make, back to back; 0 is 1.
 	Launches int
 }
 

@@ -62,21 +62,21 @@ func (n *Fabric) advance(mi uint32, t trigger, atOnce bool) {
 			n.deliver(mi)
 			return
 		}
-		if h = n.goOn(m, li, rest, start+latency); m.arrived > start {
+		if h = n.nextHop(m, li, rest, start+latency); m.arrived > start {
 			t = trigger{by: li + 1, phase: des.Arrive}
 		}
 	}
 }
 
-// goOn lets a message that has passed a link continue on the rest of its route. It returns the next
-// hop, which the head of the message reaches at time head.
-func (n *Fabric) goOn(m *message, li uint32, rest Route, head unit.Time) routes.Hop {
+// nextHop lets a message that has passed a link continue on the rest of its route. It returns the
+// next hop, which the head of the message reaches at time head.
+func (n *Fabric) nextHop(m *message, li uint32, rest Route, head unit.Time) routes.Hop {
 	m.via, m.route = li+1, rest
 	m.passed()
 	h := n.routes.Hop(rest)
 	m.vc, m.arrived = n.vcAt(h, m.class()), head
 	if n.routes.Last(rest) {
-		m.arrived = n.comesTo(h.Number(), m, head)
+		m.arrived = n.readyAt(h.Number(), m, head)
 	}
 	return h
 }

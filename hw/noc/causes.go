@@ -17,7 +17,7 @@ type causes struct {
 	busy       []moment             // by link: when the last byte of the message that it took last has left
 	room       map[uint32][]vacated // by number of a buffer
 	latest     map[line]moment      // see Fabric.latest
-	heard      cause.Point          // that of what the sink is told
+	sinkCause  cause.Point          // of the current call of the sink
 }
 
 // moment is a point, and links that have only taken their latency since.
@@ -42,8 +42,8 @@ func (n *Fabric) Explain(log *cause.Log) {
 	}
 }
 
-// Heard returns the point of the current call of a Sink.
-func (n *Fabric) Heard() cause.Point { return n.causes.heard }
+// SinkCause returns the point of the current call of a Sink.
+func (n *Fabric) SinkCause() cause.Point { return n.causes.sinkCause }
 
 // KeepCauses keeps what the fabric has of a log of causes, which is to forget the rest. It drops
 // the messages of links that are free since before now, and space that buffers got back before: no
@@ -78,7 +78,7 @@ func (n *Fabric) KeepCauses(k *cause.Keep) {
 	for _, m := range c.latest {
 		keep(m)
 	}
-	k.Point(c.heard)
+	k.Point(c.sinkCause)
 }
 
 // place returns the entry of a number, for which it makes space.
@@ -114,7 +114,7 @@ func (n *Fabric) past(m moment, li uint32) moment {
 
 // arrives ends the chains of a message.
 func (c *causes) arrives(mi uint32, now unit.Time) {
-	c.heard = c.point(c.tail[mi], now)
+	c.sinkCause = c.point(c.tail[mi], now)
 	c.head[mi], c.tail[mi] = moment{}, moment{}
 }
 
@@ -143,7 +143,7 @@ func (c *causes) starts(n *Fabric, li, mi uint32) {
 		c.vacates(m.in, leaves, end, now)
 	}
 	if m.hop == 0 && m.left == 0 {
-		c.heard = c.point(end, leaves)
+		c.sinkCause = c.point(end, leaves)
 	}
 	c.head[mi], c.tail[mi] = n.past(head, li), n.past(end, li)
 }
@@ -218,7 +218,7 @@ func (c *causes) passes(n *Fabric, mi uint32, path []routes.Hop, bytes int64, ke
 	}
 	link := func(li uint32) cause.Resource { return cause.At(cause.Link, int(n.links[li].id)) }
 	first := path[0].Number()
-	c.heard = c.log.Add(departed, at, cause.Serialisation, link(first))
+	c.sinkCause = c.log.Add(departed, at, cause.Serialisation, link(first))
 	m := moment{at: c.log.Add(now+longest, at, cause.Serialisation, link(slowest))}
 	for _, h := range path {
 		m = n.past(m, h.Number())

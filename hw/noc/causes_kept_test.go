@@ -26,7 +26,7 @@ func TestKeepCauses(t *testing.T) {
 	c.head, c.tail, c.busy = []moment{{}, next()}, []moment{next()}, []moment{next(), past}
 	c.room[3], c.room[4] = []vacated{{49, past}, {50, next()}}, []vacated{{49, past}}
 	c.latest[line{}] = next()
-	c.heard = next().at
+	c.sinkCause = next().at
 	log.Prune(n.KeepCauses)
 	if len(c.room) != 1 || len(c.room[3]) != 1 || c.busy[1] != (moment{}) || log.Start(1001, 0) != past.at {
 		t.Errorf("what is past is kept: %v, %v", c.room, c.busy)
@@ -35,7 +35,7 @@ func TestKeepCauses(t *testing.T) {
 		if log.Time(m.at) != unit.Time(i+1) {
 			t.Errorf("point %d of %d is forgotten", i+1, len(all))
 		}
-		if links := log.Links(cause.At(cause.Path, int(m.path))); m.at != c.heard && (len(links) != 1 || links[0] != i+1) {
+		if links := log.Links(cause.At(cause.Path, int(m.path))); m.at != c.sinkCause && (len(links) != 1 || links[0] != i+1) {
 			t.Errorf("path %d is forgotten: %v", i+1, links)
 		}
 	}

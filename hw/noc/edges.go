@@ -10,7 +10,7 @@ const (
 	contentionFree              // plus the kind of the link: by one edge, and no message ever waits
 )
 
-// severalEdges is where messages come from if they come from several links or sources. See from.
+// severalEdges stands for the origin of messages that come from several links or sources. See from.
 const severalEdges uint32 = 1<<32 - 1
 
 // note notes that a route reaches a link from a link or source.

@@ -239,7 +239,7 @@ func (n *Fabric) start(li, mi uint32) {
 		m.in = m.into
 		n.buffer(m.into).Fill(&n.releases, m.bytes, now)
 	}
-	h := n.goOn(m, li, n.routes.Onward(m.route), now+k.latency)
+	h := n.nextHop(m, li, n.routes.Onward(m.route), now+k.latency)
 	if n.reserved {
 		n.advance(mi, trigger{by: li + 1, phase: des.Arrive}, true)
 		return
@@ -252,10 +252,10 @@ func (n *Fabric) start(li, mi uint32) {
 	n.q.Post(des.Event{Time: m.arrived, Key: n.key(li, des.Arrive), Target: Target(kindArrive, next), Arg: mi})
 }
 
-// comesTo returns the time at which a message is ready for link li, the last of its route, given
+// readyAt returns the time at which a message is ready for link li, the last of its route, given
 // the arrival of its head. The port of a memory always takes bytes at its own rate. If they arrive
 // more slowly, the message starts later, and the port serves others meanwhile.
-func (n *Fabric) comesTo(li uint32, m *message, head unit.Time) unit.Time {
+func (n *Fabric) readyAt(li uint32, m *message, head unit.Time) unit.Time {
 	k := n.kind(&n.links[li])
 	if !k.spec.Port {
 		return head

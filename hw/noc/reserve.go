@@ -141,7 +141,7 @@ func (n *Fabric) plan(uses []Use) *plan {
 		n.routes.Hops = append(append(n.routes.Hops, n.path...), 0)
 		p.hops += len(n.path)
 		u.Clear = uint32(len(n.path))
-		p.learn(n, u.Kind)
+		p.findBufferSpace(n, u.Kind)
 	}
 	links := len(n.links) + shared + shared/16
 	n.links = slices.Grow(n.links, links-len(n.links))
@@ -165,8 +165,8 @@ func (n *Fabric) estimate(uses []Use) int {
 	return most + most/32
 }
 
-// learn finds the buffer space of a kind of uses. n.found is the path of one of them.
-func (p *plan) learn(n *Fabric, kind uint32) {
+// findBufferSpace finds the buffer space of a kind of uses. n.found is the path of one of them.
+func (p *plan) findBufferSpace(n *Fabric, kind uint32) {
 	for int(kind) >= len(p.space) {
 		p.space = append(p.space, 0)
 	}

@@ -92,7 +92,7 @@ func (f *fitter) fit(ctx context.Context) error {
 			break
 		}
 		f.settle()
-		i := f.untold()
+		i := f.undetermined()
 		if i < 0 {
 			break
 		}
@@ -197,10 +197,10 @@ func (f *fitter) restOfHop(p *fitPoint) float64 {
 	return max(0, rest)
 }
 
-// untold returns a parameter that could have any value, as far as the table shows. Of several it is
-// the last, as those of the most frequent events come first. The start and the rates are never
-// given back. -1: there is none.
-func (f *fitter) untold() int {
+// undetermined returns a parameter that could have any value, as far as the table shows. Of several
+// it returns the last, because those of the most frequent events come first. It never returns the
+// start or a rate. -1: there is none.
+func (f *fitter) undetermined() int {
 	for i := len(f.params) - 1; i >= 0; i-- {
 		m := &f.params[i]
 		r, fitted := f.ranges[i]

@@ -319,7 +319,7 @@ func (f *fitter) addSlopes(ctx context.Context, p *fitPoint) error {
 	for n, i := range p.free {
 		m := &f.params[i]
 		there := append([]float64{}, p.values...)
-		there[i] = rounded(p.values[i]*1.05 + nudge(m))
+		there[i] = rounded(p.values[i]*1.05 + visibleStep(m))
 		from, to := p.values[i], there[i]
 		if m.rate {
 			from, to = 1/from, 1/to
@@ -356,8 +356,8 @@ func (f *fitter) addSlopes(ctx context.Context, p *fitPoint) error {
 	return nil
 }
 
-// nudge returns the least change of a parameter that is visible in whole picoseconds.
-func nudge(m *modelParam) float64 {
+// visibleStep returns the least change of a parameter that is visible in whole picoseconds.
+func visibleStep(m *modelParam) float64 {
 	if m.rate {
 		return 0
 	}

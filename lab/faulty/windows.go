@@ -37,7 +37,7 @@ func registered(name string, a algorithm.Algorithm) *algorithm.Algorithm {
 	return algorithm.Register(a)
 }
 
-func tellAll(c *tl.Context, ready tl.Signal) {
+func notifyAll(c *tl.Context, ready tl.Signal) {
 	for peer := range c.WorldSize() {
 		c.Notify(ready.At(c.Rank()), peer, tl.SignalAdd, 1)
 	}
@@ -47,17 +47,17 @@ var (
 	// Hasty reads without waiting.
 	Hasty = registered("lab_hasty", stageAndRead(func(c *tl.Context, ready tl.Signal) {
 		c.PipeBarrier()
-		tellAll(c, ready)
+		notifyAll(c, ready)
 	}))
 	// Undrained notifies the others before its stores are complete.
 	Undrained = registered("lab_undrained", stageAndRead(func(c *tl.Context, ready tl.Signal) {
-		tellAll(c, ready)
+		notifyAll(c, ready)
 		c.WaitUntil(ready, tl.GE, 1)
 	}))
 	// Meets has no mistake: it synchronizes all ranks.
 	Meets = registered("lab_meets", stageAndRead(func(c *tl.Context, ready tl.Signal) {
 		c.PipeBarrier()
-		tellAll(c, ready)
+		notifyAll(c, ready)
 		c.WaitUntil(ready, tl.GE, 1)
 	}))
 	// Anyone continues after the first notification from any rank.
@@ -86,7 +86,7 @@ var (
 			}
 			c.Quiet()
 			ready := c.Signals(a.Window(0), "ready")
-			tellAll(c, ready)
+			notifyAll(c, ready)
 			c.WaitUntil(ready, tl.GE, 1)
 			c.Copy(a.Out(c.Rank(), a.NElem), c.Local(data))
 		},

@@ -40,7 +40,7 @@ type contest struct {
 	size   unit.Bytes
 	rows   []*Row
 	jobs   map[*Row][]*sweep.Case // the deciding ones come last
-	took   map[string]unit.Time   // of the runs so far, by sweep.SameRun
+	took   map[string]unit.Time   // of the runs so far, by sweep.RunKey
 	anchor bool                   // larger sizes are extrapolated from it, and it is not shown
 	varied bool                   // it has the rows with other settings that smaller sizes had
 }
@@ -200,7 +200,7 @@ func (p *perfPlan) measureDue(ctx context.Context, c *contest, rows []*Row, time
 			if len(of) == 0 {
 				continue
 			}
-			run := p.sameRun(r)
+			run := p.runKey(r)
 			if t, ended := c.took[run]; ended {
 				took(r, t)
 				continue
@@ -221,7 +221,7 @@ func (p *perfPlan) measureDue(ctx context.Context, c *contest, rows []*Row, time
 				r.set(j.InPlace, as)
 				return
 			}
-			c.took[p.sameRun(r)] = as.Time
+			c.took[p.runKey(r)] = as.Time
 			p.events.keep(c.key(r), j.Events)
 			took(r, as.Time)
 		}); err != nil {
@@ -232,9 +232,9 @@ func (p *perfPlan) measureDue(ctx context.Context, c *contest, rows []*Row, time
 	return nil
 }
 
-// sameRun returns a name that rows of a contest share if their runs are the same.
-func (p *perfPlan) sameRun(r *Row) string {
-	return sweep.SameRun(p.targets[r].Plan)
+// runKey returns a name that rows of a contest share if their runs are the same.
+func (p *perfPlan) runKey(r *Row) string {
+	return sweep.RunKey(p.targets[r].Plan)
 }
 
 // sideBySide makes runs in parallel. It fails if ctx ends them or a kernel does not end.

@@ -32,7 +32,7 @@ func TestSameRunsAreSimulatedOnce(t *testing.T) {
 				continue
 			}
 			rows++
-			runs[p.sameRun(r)] = true
+			runs[p.runKey(r)] = true
 			if p.events[c.key(r)] > 0 {
 				simulated++
 			}

@@ -107,7 +107,7 @@ func TestTypesOfSwitches(t *testing.T) {
 	}
 }
 
-// Partial sums of another type than the elements are what a switch reduces.
+// A switch reduces partial sums of another type than the elements.
 func TestTypesOfPartialSums(t *testing.T) {
 	sets := []string{"system.switch.reduce.types=[f32]", "defaults.accumulate=f32"}
 	for _, op := range []tl.ReduceOp{tl.Sum, tl.Max} {

@@ -21,7 +21,7 @@ func Largest(what *collective.Collective, c collective.Call) int {
 
 // Parts returns how many times the count of a call its largest vector has. It is the number of
 // ranks where a vector has a block for each rank, or a rank has a part of another rank's vector.
-// Otherwise it is one. This is how nccl counts elements.
+// Otherwise it is one. NCCL counts elements in this way.
 func Parts(what *collective.Collective, c collective.Call) unit.Bytes {
 	if what.Blocks {
 		return unit.Bytes(c.World)

@@ -27,9 +27,9 @@ func Settings(p *device.Plan, a *algorithm.Algorithm) conf.Resolved {
 	return cfg
 }
 
-// SameRun returns a key of the runs of a plan. Two plans with the same key take the same time for a
+// RunKey returns a key of the runs of a plan. Two plans with the same key take the same time for a
 // call on one machine. They have the same kernel, rings and settings.
-func SameRun(p *device.Plan) string {
+func RunKey(p *device.Plan) string {
 	a := p.Performer()
 	cfg := Settings(p, a)
 	cfg.Module = ""

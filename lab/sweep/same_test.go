@@ -7,8 +7,8 @@ import (
 	"kernbench/lab/sweep"
 )
 
-// sameRun returns the key of the runs of an algorithm with settings.
-func sameRun(t *testing.T, topology, name string, settings ...sweep.Setting) string {
+// runKey returns the key of the runs of an algorithm with settings.
+func runKey(t *testing.T, topology, name string, settings ...sweep.Setting) string {
 	t.Helper()
 	what, err := sweep.FindCollective("all_reduce")
 	if err != nil {
@@ -22,31 +22,31 @@ func sameRun(t *testing.T, topology, name string, settings ...sweep.Setting) str
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sweep.SameRun(target.Plan)
+	return sweep.RunKey(target.Plan)
 }
 
-// TestSameRun: two runs have the same key if they differ only in settings that have no effect.
-func TestSameRun(t *testing.T) {
+// TestRunKey: two runs have the same key if they differ only in settings that have no effect.
+func TestRunKey(t *testing.T) {
 	set := func(key, value string) sweep.Setting { return sweep.Setting{Key: key, Value: value} }
-	direct := sameRun(t, "dgx-h100", "direct_allreduce")
+	direct := runKey(t, "dgx-h100", "direct_allreduce")
 	for name, other := range map[string]string{
-		"rails of one node":       sameRun(t, "dgx-h100", "rail_allreduce"),
-		"pieces without pipeline": sameRun(t, "dgx-h100", "rail_allreduce", set("chunk_size", "32KiB")),
-		"slots without rings":     sameRun(t, "dgx-h100", "direct_allreduce", set("slot_size", "4KiB"), set("n_slots", "2")),
+		"rails of one node":       runKey(t, "dgx-h100", "rail_allreduce"),
+		"pieces without pipeline": runKey(t, "dgx-h100", "rail_allreduce", set("chunk_size", "32KiB")),
+		"slots without rings":     runKey(t, "dgx-h100", "direct_allreduce", set("slot_size", "4KiB"), set("n_slots", "2")),
 	} {
 		if other != direct {
 			t.Errorf("%s: %s, want %s", name, other, direct)
 		}
 	}
-	ring := sameRun(t, "dgx-h100", "ring_allreduce_chunked")
+	ring := runKey(t, "dgx-h100", "ring_allreduce_chunked")
 	for name, pair := range map[string][2]string{
-		"protocol":           {direct, sameRun(t, "dgx-h100", "direct_allreduce", set("protocol", "ll"))},
-		"algorithm":          {direct, sameRun(t, "dgx-h100", "hierarchical_direct_allreduce")},
-		"slots of rings":     {ring, sameRun(t, "dgx-h100", "ring_allreduce_chunked", set("n_slots", "2"))},
-		"pieces of rings":    {ring, sameRun(t, "dgx-h100", "ring_allreduce_chunked", set("chunk_size", "32KiB"))},
-		"rails of two nodes": {sameRun(t, "two nodes", "direct_allreduce"), sameRun(t, "two nodes", "rail_allreduce")},
-		"pieces of rails": {sameRun(t, "two nodes", "rail_allreduce"),
-			sameRun(t, "two nodes", "rail_allreduce", set("chunk_size", "32KiB"))},
+		"protocol":           {direct, runKey(t, "dgx-h100", "direct_allreduce", set("protocol", "ll"))},
+		"algorithm":          {direct, runKey(t, "dgx-h100", "hierarchical_direct_allreduce")},
+		"slots of rings":     {ring, runKey(t, "dgx-h100", "ring_allreduce_chunked", set("n_slots", "2"))},
+		"pieces of rings":    {ring, runKey(t, "dgx-h100", "ring_allreduce_chunked", set("chunk_size", "32KiB"))},
+		"rails of two nodes": {runKey(t, "two nodes", "direct_allreduce"), runKey(t, "two nodes", "rail_allreduce")},
+		"pieces of rails": {runKey(t, "two nodes", "rail_allreduce"),
+			runKey(t, "two nodes", "rail_allreduce", set("chunk_size", "32KiB"))},
 	} {
 		if pair[0] == pair[1] {
 			t.Errorf("%s: both are %s", name, pair[0])

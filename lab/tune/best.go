@@ -64,9 +64,9 @@ type Range struct {
 	Else      []string   `json:"else"`   // other algorithms as they are configured, the fastest first, up to one that refuses no call
 }
 
-// plainly reports whether a point was measured with everything as configured. The shape of a grid,
-// which some algorithms need, is an exception.
-func plainly(p *Point) bool {
+// asConfigured reports whether a point was measured with everything as configured. The shape of a
+// grid, which some algorithms need, is an exception.
+func asConfigured(p *Point) bool {
 	for _, s := range strings.Fields(p.Settings) {
 		if !strings.HasPrefix(s, "w=") {
 			return false
@@ -141,7 +141,7 @@ func (g *Group) rank(row int) {
 		if r.RunnerUp == nil && p.Algorithm != r.Best.Algorithm {
 			r.RunnerUp = p
 		}
-		if r.Configured == nil && plainly(p) {
+		if r.Configured == nil && asConfigured(p) {
 			r.Configured = p
 		}
 	}
@@ -246,8 +246,8 @@ func faster(a, b *Point) int {
 	}
 	return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(measured(a), measured(b)),
 		cmp.Compare(strings.Count(a.Settings, "="), strings.Count(b.Settings, "=")),
-		cmp.Compare(a.Algorithm, b.Algorithm), naturally(a.Settings, b.Settings))
+		cmp.Compare(a.Algorithm, b.Algorithm), byNumber(a.Settings, b.Settings))
 }
 
-// naturally orders texts with numbers in them as a person would: 4 before 16.
-func naturally(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
+// byNumber orders texts with numbers in them as a person would: 4 before 16.
+func byNumber(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }

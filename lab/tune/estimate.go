@@ -63,7 +63,7 @@ func (t *tuner) bounds(ctx context.Context, g *tuneGroup, at int) error {
 		if best == nil || faster(p, best.points[at]) < 0 {
 			best = v
 		}
-		if plainly(p) && (plain == nil || faster(p, plain.points[at]) < 0) {
+		if asConfigured(p) && (plain == nil || faster(p, plain.points[at]) < 0) {
 			plain = v
 		}
 	}

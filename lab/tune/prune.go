@@ -23,7 +23,7 @@ func (g *tuneGroup) thin(at int) {
 			return false // skipped, or refused at this size
 		case p.Error != "":
 			return true
-		case plainly(p) || at == 0 || v.points[at-1] == nil || b.points[at-1] == nil:
+		case asConfigured(p) || at == 0 || v.points[at-1] == nil || b.points[at-1] == nil:
 			return false
 		}
 		return float64(p.Time) > farBehind*float64(b.points[at].Time) && p.Time-v.points[at-1].Time >= b.points[at].Time-b.points[at-1].Time
@@ -43,9 +43,9 @@ func (g *tuneGroup) prune(at, best int) {
 		switch {
 		case !in && len(left) == best:
 			continue
-		case n == best && !plainly(v.points[at]):
+		case n == best && !asConfigured(v.points[at]):
 			continue
-		case !plainly(v.points[at]):
+		case !asConfigured(v.points[at]):
 			left[v.name] = n + 1
 		default:
 			left[v.name] = n

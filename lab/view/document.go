@@ -181,7 +181,8 @@ type LevelUse struct {
 	Messages int64     `json:"messages"`
 }
 
-// EngineUse is how long the engines of PEs were busy: the mean of all PEs, and the busiest.
+// EngineUse is the time for which engines of one sort were busy: the mean of all PEs, and the
+// busiest PE.
 type EngineUse struct {
 	Engine  string    `json:"engine"`
 	Mean    unit.Time `json:"mean_ps"`

@@ -15,7 +15,7 @@ const (
 	shownRow  = 8  // members or switches in a row
 )
 
-// A plan is where the shown nodes of a network stand.
+// A plan holds the positions of the shown nodes of a network.
 type plan struct {
 	stage *Stage
 	at    map[int]scene.Box // by node, from the corner of the plan

@@ -215,19 +215,19 @@ func (x *walker) scalar() (string, error) {
 	return "", x.errorf("found %s, want a string or a number", tokenText(t))
 }
 
-// say hands a statement to the parser of the text.
-func (x *walker) say(format string, args ...any) error {
+// statement hands a statement to the parser of the text.
+func (x *walker) statement(format string, args ...any) error {
 	return x.p.statement(x.line, fmt.Sprintf(format, args...))
 }
 
-// saying returns a value that makes a statement.
-func (x *walker) saying(format string) func() error {
+// statementOf returns a function that makes a statement of the next value.
+func (x *walker) statementOf(format string) func() error {
 	return func() error {
 		s, err := x.scalar()
 		if err != nil {
 			return err
 		}
-		return x.say(format, s)
+		return x.statement(format, s)
 	}
 }
 
@@ -246,31 +246,31 @@ func (x *walker) flag() (bool, error) {
 func (x *walker) document() error {
 	slots := ""
 	err := x.object("a program", map[string]func() error{
-		"kernbench_program": x.saying("kernbench program %s"),
-		"algorithm":         x.saying("algorithm %s"),
-		"collective":        x.saying("collective %s"),
-		"operator":          x.saying("operator %s"),
-		"root":              x.saying("root %s"),
-		"type":              x.saying("type %s"),
-		"elements":          x.saying("elements %s"),
+		"kernbench_program": x.statementOf("kernbench program %s"),
+		"algorithm":         x.statementOf("algorithm %s"),
+		"collective":        x.statementOf("collective %s"),
+		"operator":          x.statementOf("operator %s"),
+		"root":              x.statementOf("root %s"),
+		"type":              x.statementOf("type %s"),
+		"elements":          x.statementOf("elements %s"),
 		"results_apart": func() error {
 			n, err := x.scalar()
 			switch {
 			case err != nil:
 				return err
 			case n == "0":
-				return x.say("results in place")
+				return x.statement("results in place")
 			}
-			return x.say("results apart %s", n)
+			return x.statement("results apart %s", n)
 		},
 		"idempotent": func() error {
 			on, err := x.flag()
 			if err == nil && on {
-				err = x.say("idempotent")
+				err = x.statement("idempotent")
 			}
 			return err
 		},
-		"world": x.saying("world %s"),
+		"world": x.statementOf("world %s"),
 		"slots": func() (err error) {
 			slots, err = x.scalar()
 			return err
@@ -278,16 +278,16 @@ func (x *walker) document() error {
 		"slot_bytes": func() error {
 			n, err := x.scalar()
 			if err == nil {
-				err = x.say("slots %s of %s bytes", slots, n)
+				err = x.statement("slots %s of %s bytes", slots, n)
 			}
 			return err
 		},
-		"scratch_bytes": x.saying("scratch %s bytes"),
+		"scratch_bytes": x.statementOf("scratch %s bytes"),
 		"windows":       func() error { return x.array("windows", x.window) },
 		"groups": func() error {
-			return x.array("groups", func() error { return x.saying(fmt.Sprintf("group g%d %%s", len(x.p.f.Groups)))() })
+			return x.array("groups", func() error { return x.statementOf(fmt.Sprintf("group g%d %%s", len(x.p.f.Groups)))() })
 		},
-		"wiring": func() error { return x.array("wiring", x.saying("wire %s")) },
+		"wiring": func() error { return x.array("wiring", x.statementOf("wire %s")) },
 		"blocks": func() error { return x.array("blocks", x.block) },
 	})
 	if err != nil {
@@ -305,8 +305,8 @@ func (x *walker) document() error {
 func (x *walker) window() error {
 	n := len(x.p.parts)
 	return x.object("a window", map[string]func() error{
-		"bytes": x.saying(fmt.Sprintf("window w%d %%s bytes", n)),
-		"parts": func() error { return x.array("parts", x.saying(fmt.Sprintf("part w%d %%s", n))) },
+		"bytes": x.statementOf(fmt.Sprintf("window w%d %%s bytes", n)),
+		"parts": func() error { return x.array("parts", x.statementOf(fmt.Sprintf("part w%d %%s", n))) },
 	})
 }
 
@@ -318,7 +318,7 @@ func (x *walker) block() error {
 			return nil
 		}
 		begun = true
-		return x.say("rank %s%s", ranks, number)
+		return x.statement("rank %s%s", ranks, number)
 	}
 	return x.object("a block", map[string]func() error{
 		"ranks": func() (err error) {
@@ -348,7 +348,7 @@ func (x *walker) block() error {
 				}); err != nil {
 					return err
 				}
-				return x.say("%s", line.String())
+				return x.statement("%s", line.String())
 			})
 		},
 		"operations": func() error {

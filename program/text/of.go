@@ -55,7 +55,7 @@ func (f *File) Of(r *Recorded) error {
 				return fmt.Errorf("rank %d, operation %d (%v): %w", b.Rank, len(m.all), in.Op, err)
 			}
 		}
-		m.lone(r.Program.Records[b.Record].Traffic.Syncs)
+		m.countRendezvous(r.Program.Records[b.Record].Traffic.Syncs)
 		f.Blocks = append(f.Blocks, &Block{Ranks: []int32{b.Rank}, Number: int(b.Number), Stmts: m.all})
 	}
 	return f.check()
@@ -282,8 +282,9 @@ func reduceOp(op dtype.BinaryOp) tl.ReduceOp {
 	return tl.Sum
 }
 
-// lone adds rendezvous of a rank that is alone. They have no operations, but they are counted.
-func (m *maker) lone(counted int64) {
+// countRendezvous adds rendezvous of a rank that is alone. They have no operations, but they are
+// counted.
+func (m *maker) countRendezvous(counted int64) {
 	for i := range m.all {
 		if m.all[i].Op == Sync {
 			counted--

@@ -56,7 +56,7 @@ func (r *replay) math(x *record) {
 	case tl.MathUnary:
 		a := r.src(x.a, t, x.aOff, n)
 		dtype.Unary(dtype.UnaryOp(x.sub), t, d, a)
-		r.obscure(x, v)
+		r.makeOpaque(x, v)
 		r.overflow(x, d, v.prov, t, a)
 		return
 	case tl.MathFMA:
@@ -65,7 +65,7 @@ func (r *replay) math(x *record) {
 		r.overflow(x, d, nil, t, a, b, c)
 	case tl.MathClamp:
 		dtype.Clamp(t, d, r.src(x.a, t, x.aOff, n), m.f, m.g)
-		r.obscure(x, v)
+		r.makeOpaque(x, v)
 		return
 	case tl.MathReduce:
 		r.along(x, v, d)
@@ -83,9 +83,9 @@ func (r *replay) math(x *record) {
 	v.prov = collective.MakeOpaque(v.prov, int(n), r.cause(x))
 }
 
-// obscure sets the provenance of an elementwise operation on A that no collective permits. It is
+// makeOpaque sets the provenance of an elementwise operation on A that no collective permits. It is
 // opaque, caused by this operation or by an earlier one on the operand.
-func (r *replay) obscure(x *record, v *value) {
+func (r *replay) makeOpaque(x *record, v *value) {
 	r.pa = collective.Slice(r.pa[:0], r.values.at(x.a).prov, int(x.aOff), int(x.n))
 	v.prov = collective.Obscure(v.prov, r.pa, r.cause(x))
 }

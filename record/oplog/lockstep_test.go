@@ -44,7 +44,7 @@ func (s *vectorTest) add(c oplog.Vector, n int, value func(rank int) tl.Value) {
 
 const vectorRanks = 5
 
-// post is where what comes from another rank is copied, one by one.
+// post is the address to which data from another rank are copied, one vector at a time.
 var post = mem.At(mem.SRAM, 0, 0)
 
 // places draws an address of n elements for each rank.

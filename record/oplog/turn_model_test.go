@@ -134,7 +134,7 @@ func (m *modelled) pieces(what string, rank int) (refs []tl.Ref, places [][2]int
 	return refs, places
 }
 
-// begin and end are what a turn does to memory.
+// begin and end do to memory what a turn does.
 func (m *modelled) begin(p *turning, id int) *wanted {
 	rank := p.agent.c.Rank()
 	in, inAt := m.pieces("contribution", rank)

@@ -89,7 +89,7 @@ func (e *Event) flow() flowKey {
 	return flowKey{}
 }
 
-// ends reports whether an event that has a flow is where it ends.
+// ends reports whether the flow of an event ends at the event.
 func (e *Event) ends() bool { return e.Kind == Recv || e.Kind == Arrive || e.Kind == Kernel }
 
 // flowKey identifies a flow: the ring of a message and its number there, or Event.Flow.

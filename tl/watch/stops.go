@@ -14,8 +14,8 @@ type Stop struct {
 	Every uint32 // instructions from one visit of Line to the next; 0: not known
 }
 
-// lap notes where a kernel is, and how many instructions it takes to come back there.
-func (w *Watch) lap(k *Kernel, at fault.Place) {
+// noteLap notes where a kernel is, and how many instructions it takes to come back there.
+func (w *Watch) noteLap(k *Kernel, at fault.Place) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.stops[k]

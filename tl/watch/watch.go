@@ -137,7 +137,7 @@ func (w *Watch) Look(k *Kernel, place func() fault.Place) error {
 		near = near || timed && now > until-until/16
 	}
 	if stopping := w.stopping.Load(); near || stopping {
-		if w.lap(k, place()); stopping {
+		if w.noteLap(k, place()); stopping {
 			return nil
 		}
 	}

@@ -53,7 +53,7 @@ func observe(t *testing.T, s run.Spec, name string) *view.Run {
 	return v
 }
 
-// longest is where the longest slice of the critical path is drawn, in the window. It is near the
+// longest is the place of the longest slice of the critical path, in the window. It is near the
 // slice's end and its upper edge, since the label is drawn over the rest.
 const longest = `(() => {
 	const t = kernbench.timeline;

@@ -42,8 +42,8 @@ func (x *Replay) slotsOf(id uint32) []ipcq.Slot {
 	return x.slots[id*n : id*n+n : id*n+n]
 }
 
-// hear moves the clock to the time at which the rank sees an arrival.
-func (x *Replay) hear(f *rank, at unit.Time) {
+// arrivedAt moves the clock to the time at which the rank sees an arrival.
+func (x *Replay) arrivedAt(f *rank, at unit.Time) {
 	if at > f.clock {
 		f.clock = ipcq.Wake(&x.in.Launch.Ring, f.clock, at)
 	}
@@ -72,14 +72,14 @@ func (x *Replay) sendStep(f *rank, s *step) bool {
 				return f.waits(forStream, s.port, issued)
 			}
 			if p.accepted > f.clock && !r.Full(&x.sizing) {
-				x.hear(f, p.accepted)
+				x.arrivedAt(f, p.accepted)
 			}
 		}
 		if r.Full(&x.sizing) {
 			r.state |= wantsCredit
 			return f.waits(forCredit, s.port, issued)
 		}
-		x.hear(f, r.FreeSince(x.slotsOf(id), &x.sizing))
+		x.arrivedAt(f, r.FreeSince(x.slotsOf(id), &x.sizing))
 		f.clock += x.send
 	}
 	if x.limited && !x.enterQueue(f, s.port) {
@@ -204,7 +204,7 @@ func (x *Replay) recvStep(f *rank, s *step) bool {
 		}
 		slots := x.slotsOf(id)
 		slot := &slots[x.sizing.Slot(r.Taken)]
-		x.hear(f, slot.Time)
+		x.arrivedAt(f, slot.Time)
 		if f.part == 0 {
 			f.clock += x.recv
 			x.noteWaited(f)

@@ -17,8 +17,8 @@ import (
 	"kernbench/tl/launch"
 )
 
-// elems is how many elements each rank has in its shard, and again in virtual memory of three
-// extents.
+// elems is the number of elements of each rank in its shard. Its virtual memory, of three extents,
+// has as many.
 const elems = 48
 
 func shardOf(pe int32) mem.Addr { return mem.At(mem.HBM, int(pe), 1<<12) }

@@ -111,8 +111,8 @@ type kind struct {
 	links    []*machine.LinkSpec
 }
 
-// passage is how a message of one size passes a path on which it meets no other, in times from
-// its start. A message of the same size that starts a gap later does not meet it either.
+// passage holds the times of a message of one size on a path on which it meets no other, from its
+// start. A message of the same size that starts a gap later does not meet it either.
 type passage struct {
 	bytes               int64
 	departed, delivered unit.Time

@@ -87,8 +87,8 @@ func (t *Table) fronts(p *Paths, known []uint32) []front {
 	return fronts
 }
 
-// leastShared is how many links two routes must share for a jump from one into the other to save
-// time. The jump may lead to memory that is not in the cache.
+// leastShared is the least number of links that two routes must share for a jump from one into the
+// other to save time. The jump may lead to memory that is not in the cache.
 const leastShared = 2
 
 // tail stores a path up to where it meets a stored one that ends alike, and returns where it

@@ -10,7 +10,7 @@ type Hop uint32
 const (
 	channelBits = 3
 
-	// Channels is how many channels a hop can tell apart.
+	// Channels is the number of channels that a hop can tell apart.
 	Channels = 1 << channelBits
 
 	// Hops that are no links come after all others.

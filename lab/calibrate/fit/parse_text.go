@@ -28,7 +28,7 @@ var (
 	})
 )
 
-// columns is where the cells of a row stand. A time is -1 where there is none.
+// columns holds the positions of the cells of a row. A time is -1 where there is none.
 type columns struct {
 	n                 int
 	size              int

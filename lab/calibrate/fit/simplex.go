@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// simplex is how a search by Nelder and Mead's method ends.
+// simplex is the state of a search by Nelder and Mead's method, with its limits.
 type simplex struct {
 	size       float64 // of the first simplex: how far its corners lie from the start, along each axis
 	calls      int     // of the function, at most, but for a step that has begun

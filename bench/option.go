@@ -60,9 +60,9 @@ func (o *Option) Check(value string) error {
 			return nil
 		}
 		if near := conf.Nearest(value, o.Words); near != "" {
-			return fmt.Errorf("--%s %s: did you mean %q? one of %s is expected", o.Name, value, near, strings.Join(o.Words, ", "))
+			return fmt.Errorf("--%s %s: did you mean %q? want one of %s", o.Name, value, near, strings.Join(o.Words, ", "))
 		}
-		return fmt.Errorf("--%s %s: one of %s is expected", o.Name, value, strings.Join(o.Words, ", "))
+		return fmt.Errorf("--%s %s: want one of %s", o.Name, value, strings.Join(o.Words, ", "))
 	case Number:
 		if n, err := strconv.Atoi(value); err != nil || n < o.Min || n > o.most() {
 			return fmt.Errorf("--%s %s: a number from %d to %d is expected", o.Name, value, o.Min, o.most())

@@ -35,7 +35,7 @@ func TestOptions(t *testing.T) {
 func TestBadOptions(t *testing.T) {
 	for _, tt := range []struct{ name, value, want string }{
 		{"test-way", "nearr", `did you mean "near"?`},
-		{"test-way", "sideways", "one of near, far is expected"},
+		{"test-way", "sideways", "want one of near, far"},
 		{"test-steps", "1", "a number from 2 to 8"},
 		{"test-steps", "9", "a number from 2 to 8"},
 		{"test-steps", "3.5", "a number from 2 to 8"},

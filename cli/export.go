@@ -57,7 +57,7 @@ a word or an undirected receive, is rejected. Traces have no windows.
 			at := slices.Index(names, to)
 			switch {
 			case !cmd.Flags().Changed("to"):
-				return fmt.Errorf("--to is missing: one of %s is expected", strings.Join(names, ", "))
+				return fmt.Errorf("--to is missing: want one of %s", strings.Join(names, ", "))
 			case at < 0:
 				return unknownWord("format", to, names)
 			}

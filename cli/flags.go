@@ -45,7 +45,7 @@ func (w *word) Set(s string) error {
 	if near := conf.Nearest(s, w.known); near != "" {
 		return fmt.Errorf("did you mean %q?", near)
 	}
-	return fmt.Errorf("one of %s is expected", strings.Join(w.known, ", "))
+	return fmt.Errorf("want one of %s", strings.Join(w.known, ", "))
 }
 
 // parsed is a flag whose value has a parser and a text of its own.

@@ -60,7 +60,7 @@ constraints and its source. Names or --collective restrict the list.`,
 			case args[0] == "algorithms":
 				return nil
 			case len(args) > 1:
-				return fmt.Errorf("%s %s: it takes no names, got %q", verbOf(cmd), args[0], args[1])
+				return fmt.Errorf("%s %s: found name %q, want none", verbOf(cmd), args[0], args[1])
 			case o.collective != "" || o.short:
 				return fmt.Errorf("%s %s: --collective and --short are for algorithms", verbOf(cmd), args[0])
 			}

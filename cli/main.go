@@ -66,7 +66,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return ExitOK
 	}
 	if !errors.Is(err, errWrong) && !is[reported](err) {
-		text := withMissingFiles(err)
+		text := fileErrorText(err)
 		if !strings.HasPrefix(text, root.Name()+" ") { // an error of arguments begins with the command
 			text = root.Name() + ": " + text
 		}
@@ -254,9 +254,9 @@ func choice(what string, known []string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return fmt.Errorf("%s: name one of %s", verbOf(cmd), strings.Join(known, ", "))
+			return fmt.Errorf("%s: found no argument, want one of %s", verbOf(cmd), strings.Join(known, ", "))
 		case len(args) > 1:
-			return fmt.Errorf("%s: one %s at a time, got %d", verbOf(cmd), what, len(args))
+			return fmt.Errorf("%s: found %d arguments, want one %s", verbOf(cmd), len(args), what)
 		}
 		for _, k := range known {
 			if k == args[0] {
@@ -275,7 +275,7 @@ func verbOf(cmd *cobra.Command) string {
 // nothing refuses arguments.
 func nothing(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%s takes no arguments, got %q", verbOf(cmd), args[0])
+		return fmt.Errorf("%s: found argument %q, want none", verbOf(cmd), args[0])
 	}
 	return nil
 }

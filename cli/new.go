@@ -38,7 +38,7 @@ func (a *app) newCommand() *cobra.Command {
 		Short: "Create an algorithm or a project of your own",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("%s: name one of %s", verbOf(cmd), strings.Join(verbs(cmd), ", "))
+				return fmt.Errorf("%s: found no argument, want one of %s", verbOf(cmd), strings.Join(verbs(cmd), ", "))
 			}
 			return unknownWord("argument of new", args[0], verbs(cmd))
 		},
@@ -88,7 +88,7 @@ func (s *scaffold) performs(name string) error {
 	s.Collective, s.Summary = name, summaries[name]
 	switch {
 	case s.Summary == "":
-		return fmt.Errorf("there is no stub for %s: use one of %s", what.Name, strings.Join(slices.Sorted(maps.Keys(summaries)), ", "))
+		return fmt.Errorf("there is no stub for %s: want one of %s", what.Name, strings.Join(slices.Sorted(maps.Keys(summaries)), ", "))
 	case (s.Window || s.Hccl || s.Bench) && name != "all_reduce":
 		return fmt.Errorf("--collective %s: with --window, --hccl and --bench the collective is all_reduce", name)
 	}

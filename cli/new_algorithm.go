@@ -60,7 +60,7 @@ project DIR creates such a module.`,
 func oneName(what string) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return fmt.Errorf("%s: exactly one %s is expected, got %d", verbOf(cmd), what, len(args))
+			return fmt.Errorf("%s: found %d arguments, want one %s", verbOf(cmd), len(args), what)
 		}
 		return nil
 	}

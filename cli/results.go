@@ -138,7 +138,7 @@ func runs(least, most int) cobra.PositionalArgs {
 			if most > least {
 				want = fmt.Sprintf("%d to %d", least, most)
 			}
-			return fmt.Errorf("results %s: want %s, found %d", cmd.Use, want, n)
+			return fmt.Errorf("%s: found %d arguments, want %s", verbOf(cmd), n, want)
 		}
 		return nil
 	}

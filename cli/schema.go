@@ -12,7 +12,7 @@ func (a *app) schemaCommand() *cobra.Command {
 		Use:       "schema topology|ccl",
 		Short:     "Print the JSON Schema of a configuration file",
 		Example:   "  kernbench schema topology >topology.schema.json",
-		Args:      choice("file", files),
+		Args:      choice("schema", files),
 		ValidArgs: files,
 		RunE: func(_ *cobra.Command, args []string) error {
 			text, err := conf.Schema(args[0])

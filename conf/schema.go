@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"kernbench/internal/near"
 	"kernbench/unit"
 )
 
@@ -20,7 +21,7 @@ func Schema(kind string) ([]byte, error) {
 	case "ccl":
 		root, values = cclSchema(), reflect.ValueOf(DefaultCCL().values)
 	default:
-		return nil, fmt.Errorf("schema %q: topology or ccl is expected", kind)
+		return nil, near.Unknown("schema", kind, []string{"topology", "ccl"})
 	}
 	s := root.schema(values)
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -25,7 +25,7 @@ func ExampleParse() {
 	fmt.Println(err)
 	// Output:
 	// bf16 2 <nil>
-	// unknown element type "f8": use one of f16, bf16, f32, f64, i8, i16, i32, i64, u8
+	// unknown element type "f8": want one of f16, bf16, f32, f64, i8, i16, i32, i64, u8
 }
 
 func ExampleReduceAxis() {

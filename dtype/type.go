@@ -59,7 +59,7 @@ func Parse(name string) (Type, error) {
 	if t, ok := typeAliases[name]; ok {
 		return t, nil
 	}
-	return Invalid, fmt.Errorf("unknown element type %q: use one of %s", name, strings.Join(typeNames[1:], ", "))
+	return Invalid, fmt.Errorf("unknown element type %q: want one of %s", name, strings.Join(typeNames[1:], ", "))
 }
 
 func (t Type) String() string {

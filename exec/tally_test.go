@@ -131,7 +131,7 @@ func TestThirdExecutorOnTheCommandLine(t *testing.T) {
 		{"list executors", 0, []string{"tally  ", "counts messages, one rank after the other"}},
 		{"run --help", 0, []string{"sim (with time", "mock (all ranks", "tally (counts messages, one rank after the other)"}},
 		{"perf --help", 0, []string{"tally (counts messages, one rank after the other)"}},
-		{"run -p host", cli.ExitUsage, []string{"one of sim, mock, tally is expected"}},
+		{"run -p host", cli.ExitUsage, []string{"want one of sim, mock, tally"}},
 
 		{"run -p tally", 0, []string{
 			"(tally)", "provenance      not checked: the executor tally moves no bytes",

@@ -120,7 +120,7 @@ func numbered[T interface {
 	~uint8
 	fmt.Stringer
 }](values []T) string {
-	s := "use one of "
+	s := "want one of "
 	for i, v := range values {
 		if i > 0 {
 			s += ", "

@@ -24,16 +24,11 @@ func (p *program) lower(call plan.Call) *plan.Plan {
 		channels: map[link]int{}, counters: map[string]int{}, groups: map[string][]int{}}
 	if m := p.meaning; m != nil {
 		l.plan.Name, l.plan.Collective, l.plan.InPlace = m.plan.Name, m.plan.Collective, m.plan.InPlace
-		l.plan.Cell, l.plan.Want = []int64{m.chunk}, m.plan.Want
-		if call.Want != nil {
-			l.plan.Want = call.Want.For(m.plan.World(), m.plan.Larger())
-		}
+		l.plan.Cell, l.plan.Want = []int64{m.chunk}, relation(m.plan, call)
 	}
 	if r := p.recorded; r != nil {
 		data := *r.plan
-		if call.Want != nil {
-			data.Want = call.Want.For(data.World(), data.Larger())
-		}
+		data.Want = relation(r.plan, call)
 		l.plan.Collective, l.plan.InPlace, l.plan.Data = data.Collective, data.InPlace, &data
 	}
 	for rank := range p.traces {
@@ -50,6 +45,18 @@ func (p *program) lower(call plan.Call) *plan.Plan {
 	}
 	l.meetings()
 	return l.plan
+}
+
+// relation returns the expected result of a call. The call may state a formula or a root, which take
+// the place of those of the traces.
+func relation(p *plan.Plan, call plan.Call) *plan.Relation {
+	switch {
+	case call.Want != nil:
+		return call.Want.For(p.World(), p.Larger())
+	case call.Root > 0 && p.Want != nil && p.Want.Rooted:
+		return plan.RelationOf(p.Collective, p.World(), p.Larger(), call.Root-1)
+	}
+	return p.Want
 }
 
 // rank makes the blocks and the memory of a rank.

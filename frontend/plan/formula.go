@@ -79,7 +79,7 @@ func (p *formulaParser) fail(want string) {
 		if rest := strings.Fields(p.text[p.at:]); len(rest) > 0 {
 			found = strconv.Quote(rest[0])
 		}
-		p.err = fmt.Errorf("relation %q, column %d: want %s; found %s", p.text, p.at+1, want, found)
+		p.err = fmt.Errorf("relation %q, column %d: found %s, want %s", p.text, p.at+1, found, want)
 	}
 }
 

@@ -34,11 +34,11 @@ func TestFormula(t *testing.T) {
 
 func TestFormulaErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                              "column 1: want out[r][c]",
-		"out[r][c] = in[r]":             "column 18: want [",
-		"out[r][c] = in[r][c] x":        "column 22: want nothing more",
-		"out[r][c] = in[q][c]":          "column 16: want r, c, n, k, a number or (",
-		"out[r][c] = in[(r][c]":         "column 18: want )",
+		"":                              "column 1: found the end, want out[r][c]",
+		"out[r][c] = in[r]":             "column 18: found the end, want [",
+		"out[r][c] = in[r][c] x":        "column 22: found \"x\", want nothing more",
+		"out[r][c] = in[q][c]":          "column 16: found \"q][c]\", want r, c, n, k, a number or (",
+		"out[r][c] = in[(r][c]":         "column 18: found \"][c]\", want )",
 		"out[r][c] = in[9999999999][c]": "a number of at most",
 		"out[r][c] = in[" + strings.Repeat("(", 99): "fewer parentheses",
 	} {

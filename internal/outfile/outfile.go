@@ -89,8 +89,13 @@ func partFile(name string) (*os.File, error) {
 	for i := os.Getpid(); ; i++ {
 		f, err := os.OpenFile(name+".part"+strconv.Itoa(i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		switch {
-		case err == nil || !errors.Is(err, fs.ErrExist):
-			return f, renamed(err, name)
+		case err == nil:
+			return f, nil
+		case !errors.Is(err, fs.ErrExist):
+			if e, ok := errors.AsType[*fs.PathError](err); ok {
+				err = &fs.PathError{Op: "create", Path: name, Err: e.Err}
+			}
+			return nil, err
 		}
 	}
 }

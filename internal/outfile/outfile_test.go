@@ -107,7 +107,7 @@ func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{
 		dir:                                "is a folder",
-		filepath.Join(dir, "none", "x"):    "no such file",
+		filepath.Join(dir, "none", "x"):    "create " + filepath.Join(dir, "none", "x") + ": no such file",
 		filepath.Join(old(t), "below.txt"): "not a directory",
 	} {
 		if _, err := outfile.Create(name); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), ".part") {

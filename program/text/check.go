@@ -271,10 +271,10 @@ func (k *checker) agree(s *Stmt) error {
 	want := func(i, elems int, t dtype.Type) error {
 		o := &s.In[i]
 		if int(o.N) != elems {
-			return fmt.Errorf("found operand %d of %d elements, want %d", i+1, o.N, elems)
+			return fmt.Errorf("found %d elements in operand %d, want %d", o.N, i+1, elems)
 		}
 		if o.Tensor >= 0 && k.tensors[o.Tensor].typ != t {
-			return fmt.Errorf("found operand %d of %v, want %v: convert it", i+1, k.tensors[o.Tensor].typ, t)
+			return fmt.Errorf("found type %v of operand %d, want %v: convert it", k.tensors[o.Tensor].typ, i+1, t)
 		}
 		return nil
 	}
@@ -297,7 +297,7 @@ func (k *checker) agree(s *Stmt) error {
 		return want(0, n, s.Type)
 	case Convert:
 		if o := &s.In[0]; int(o.N) != n {
-			return fmt.Errorf("found operand of %d elements, want %d", o.N, n)
+			return fmt.Errorf("found %d elements in the operand, want %d", o.N, n)
 		} else if o.Tensor == Empty {
 			return fmt.Errorf("found empty, want a tensor: convert needs its type")
 		}
@@ -342,7 +342,7 @@ func (k *checker) binary(s *Stmt, want func(int, int, dtype.Type) error) error {
 	case a == 1:
 		n = b
 	default:
-		return fmt.Errorf("found operands of %d and %d elements, want as many of both, or one element", a, b)
+		return fmt.Errorf("found %d and %d elements in the operands, want as many in both, or one in one of them", a, b)
 	}
 	if s.Shape.Elems() != n {
 		return fmt.Errorf("found a result of %v, want %d elements", s.Shape, n)

@@ -39,10 +39,16 @@ func hierarchicalAllReduce(c *tl.Context, a tl.Args) {
 
 // levelWidths returns the sizes of the levels.
 func levelWidths(c *tl.Context, a tl.Args) []int {
+	return widthsOf(c, innerLevels(a))
+}
+
+// innerLevels returns the sizes of the levels below the outermost one. Ints take the place of those
+// of the machine.
+func innerLevels(a tl.Args) []int {
 	if len(a.Ints) > 0 {
-		return widthsOf(c, a.Ints)
+		return a.Ints
 	}
-	return widthsOf(c, a.Levels)
+	return a.Levels
 }
 
 // widthsOf returns the sizes of the levels, with that of the outermost level at the end. Without

@@ -20,8 +20,8 @@ func (a *Algorithm) dispatch() {
 	own := a.Kernel
 	a.Kernel = func(c *tl.Context, args tl.Args) {
 		levels := args.Levels
-		if a.KernelArgs == nil && len(args.Ints) > 0 {
-			levels = args.Ints // see levelWidths
+		if a.KernelArgs == nil { // else Ints are the arguments of the kernel
+			levels = innerLevels(args)
 		}
 		if p := a.Performer(c.WorldSize(), levels, c.NumPrograms(0)); p != a {
 			p.Kernel(c, args)

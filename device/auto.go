@@ -46,7 +46,7 @@ func (c *Context) installAuto(options []Install) (*Plan, error) {
 		}
 	}
 	if c.cfg.CCL.Defaults().RankLevel == "sip" {
-		return nil, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: what is tuned goes between PEs", algorithm.Auto)
+		return nil, fmt.Errorf("algorithm %s: found rank_level sip, want pe: only calls between PEs are tuned", algorithm.Auto)
 	}
 	first, err := c.tuned(a)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *Context) installAuto(options []Install) (*Plan, error) {
 	}
 	for i, pe := range first.PEs {
 		if int(pe) != i {
-			return nil, fmt.Errorf("algorithm %s: rank %d is %s: what is tuned goes between the first PEs of the machine",
+			return nil, fmt.Errorf("algorithm %s: rank %d is %s: only calls between the first PEs of the machine are tuned",
 				algorithm.Auto, i, c.cfg.Machine.PEName(int(pe)))
 		}
 	}

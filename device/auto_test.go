@@ -121,7 +121,7 @@ func TestAutoIsRefused(t *testing.T) {
 		{"other ranks", true, device.Config{World: 5}, nil, "t.yaml has tables for all_reduce of 4 ranks"},
 		{"more ranks than there are", true, device.Config{World: 17}, nil, "17 ranks: the machine has 16 PEs"},
 		{"other PEs", true, device.Config{PEs: []int32{4, 5, 6, 7}}, nil,
-			"rank 0 is sip0.cube1.pe0: what is tuned goes between the first PEs"},
+			"rank 0 is sip0.cube1.pe0: only calls between the first PEs"},
 		{"ranks that are SIPs", true, device.Config{World: 2}, []string{"defaults.rank_level=sip"}, "with rank_level: sip a rank is a SIP"},
 	} {
 		t.Run(x.name, func(t *testing.T) {

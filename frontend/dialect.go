@@ -18,8 +18,8 @@ type Dialect struct {
 	Is func(data []byte) bool
 	// Runtimes choose among programs of this format for a call. Each takes the first that fits.
 	Runtimes []string
-	// Files returns the number of files that a runtime loads: the first ones that it can load. 0, or
-	// a nil Files: all.
+	// Files returns the number of files that a runtime loads: the first ones that it can load. 0,
+	// or a nil Files: all.
 	Files func(runtime string) int
 	// Group is the name of the program that a file is a part of, for formats with a file for each
 	// rank. Nil: a file is a program.

@@ -39,7 +39,7 @@ type Config struct {
 	Levels []int       // of ranks that are next to each other: tl.Args.Levels
 	Rails  tl.Rails    // channels of the call: one
 
-	ChunkBytes, LatencyBytes int64 // Args of a pipeline: as it finds best, and unknown
+	ChunkBytes, LatencyBytes int64 // Args of a pipeline: the size that the algorithm chooses, and unknown
 
 	Slots      int        // per direction: 4
 	SlotBytes  int64      // 4096

@@ -8,7 +8,7 @@ import (
 	"kernbench/conf"
 	"kernbench/exec"
 	"kernbench/exec/mock"
-	_ "kernbench/exec/sim" // which Run performs kernels on
+	_ "kernbench/exec/sim" // Run performs kernels on it
 	"kernbench/machine"
 	"kernbench/record/oplog"
 )

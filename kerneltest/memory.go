@@ -45,7 +45,7 @@ func (cfg *Config) load(log *oplog.Log, l *launch.Launch, o *Outcome) error {
 	return zero(log, o.Window)
 }
 
-// zero makes the data of a window: zeros, except for staging memory.
+// zero fills the data of a window with zeros, except for staging memory.
 func zero(log *oplog.Log, w *mem.Window) error {
 	for r := range w.Team.Size() {
 		for i := range w.Layout.Parts {

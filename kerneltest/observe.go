@@ -45,7 +45,7 @@ func Try(k tl.Kernel, cfg Config) ([][]float64, error) {
 }
 
 // Observe performs one schedule of a kernel as a collective by cfg.Op. The inputs are labelled as
-// the ranks' contributions, and the outcome states where they went.
+// the ranks' contributions, and the outcome states which results have them.
 func Observe(ctx context.Context, k tl.Kernel, cfg Config) (*Outcome, error) {
 	l, err := cfg.launch(k)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Races performs one schedule of a kernel, as often as the judge of races requires. It returns the
 // contents of the ranks' shards and the last report. Config.History is not used. An error is a
-// fault of the kernel; the report is then on what came before.
+// fault of the kernel. Then the report covers the accesses before it.
 func Races(k tl.Kernel, cfg Config) ([][]float64, *race.Report, error) {
 	o, rep, err := observeRaces(k, cfg)
 	if err != nil {

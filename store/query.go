@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// Query runs the user's SQL. It passes on the names of the columns, then each row, as text. NULL is
-// the empty text.
+// Query runs SQL of the user. It calls row with the names of the columns, then with each row, as
+// text. NULL is the empty text.
 func (s *Store) Query(ctx context.Context, query string, row func(cells []string) error) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return s.explain(err)
 	}
 	defer conn.Close()
-	// ATTACH and VACUUM INTO make files, also where the database is opened to read.
+	// ATTACH and VACUUM INTO create files, also if the database is opened to read.
 	if err := attachNone(conn); err != nil {
 		return s.explain(err)
 	}

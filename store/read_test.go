@@ -31,7 +31,7 @@ func TestQueriesMakeNoFiles(t *testing.T) {
 		"SELECT 1; ATTACH '" + made + "' AS m",
 	} {
 		if err := r.Query(t.Context(), q, func([]string) error { return nil }); err == nil ||
-			!strings.HasSuffix(err.Error(), "a question cannot open or make other files") {
+			!strings.HasSuffix(err.Error(), "a query cannot open or create other files") {
 			t.Errorf("%s: %v", q, err)
 		}
 	}

@@ -3,8 +3,8 @@ package store
 // appID marks a file as one of kernbench, in SQLite's application_id: "kben".
 const appID = 0x6b62656e
 
-// version is the version of the schema, in SQLite's user_version. Whoever changes the schema raises
-// it, and converts older files.
+// version is the version of the schema, in SQLite's user_version. A change of the schema raises it,
+// and converts older files.
 const version = 1
 
 // schema makes the tables that docs/tune.md describes.

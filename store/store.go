@@ -15,10 +15,10 @@ import (
 type Store struct {
 	db   *sql.DB
 	file string
-	tidy bool // it reads only, and no other process had the file open
+	tidy bool // Close removes the files next to the database: it was opened to read, by no other process
 }
 
-// Open opens a file to read and to write, and makes it if there is none.
+// Open opens a file to read and to write. It creates the file if there is none.
 func Open(file string) (*Store, error) {
 	s, err := open(file, "rwc")
 	if err != nil {
@@ -64,7 +64,8 @@ func OpenToRead(file string) (*Store, error) {
 	return s, nil
 }
 
-// cannotShare reports whether a database cannot be read because a file next to it cannot be made.
+// cannotShare reports whether a database cannot be read because a file next to it cannot be
+// created.
 func cannotShare(err error) bool {
 	c, ok := code(err)
 	return ok && (c == readOnly || c == cannotOpen)
@@ -180,7 +181,7 @@ func (s *Store) explain(err error) error {
 			text = "cannot be read or written here: is the disk full, or the folder read-only?"
 		case logicError:
 			if text += " (the tables and their columns are in docs/tune.md)"; strings.HasPrefix(text, "too many attached databases") {
-				text = "a question cannot open or make other files"
+				text = "a query cannot open or create other files"
 			}
 		}
 		return &explained{s.file + ": " + text, err}
@@ -214,8 +215,8 @@ func (s *Store) Close() error {
 	if err := s.db.Close(); err != nil || !s.tidy {
 		return s.explain(err)
 	}
-	// A reader makes files next to a database and may not remove them. A writer that is the last to
-	// close it does.
+	// A reader creates files next to a database and may not remove them. A writer that is the last
+	// to close it does.
 	if w, err := open(s.file, "rw"); err == nil {
 		w.check(w.db) // opens the file; what it finds was found before
 		w.db.Close()  // the files do no harm if they have to stay

@@ -24,8 +24,7 @@ type setting struct {
 	Default string `json:"default,omitempty"`
 }
 
-// form answers with what a new run can be made of: names, and the keys of both files by their
-// schemas.
+// form answers with the choices for a new run: names, and the keys of both files by their schemas.
 func (s *Server) form(w http.ResponseWriter, _ *http.Request) {
 	var algorithms, presets, types, ops []string
 	for _, a := range algorithm.All() {
@@ -95,7 +94,7 @@ const (
 	maxText     = 1000
 )
 
-// wanted is the request for a run. Texts are as a person has typed them.
+// wanted is the request for a run, with texts as the user has typed them.
 type wanted struct {
 	Topology  string   `json:"topology"`
 	Algorithm string   `json:"algorithm"`
@@ -110,7 +109,7 @@ type wanted struct {
 // start begins a run.
 func (s *Server) start(w http.ResponseWriter, r *http.Request) {
 	if t := r.Header.Get("Content-Type"); !strings.HasPrefix(t, "application/json") {
-		failure(w, http.StatusUnsupportedMediaType, "", "the request has to be application/json")
+		failure(w, http.StatusUnsupportedMediaType, "", fmt.Sprintf("found Content-Type %q, want application/json", clip(t)))
 		return
 	}
 	var want wanted
@@ -199,7 +198,7 @@ func (q *wanted) spec() (run.Spec, []problem) {
 	return s, nil
 }
 
-// field finds the field that an error of the whole speaks of.
+// field returns the field that an error about the whole run names.
 func (q *wanted) field(err error) string {
 	text := err.Error()
 	for i, set := range q.Sets {
@@ -223,7 +222,7 @@ func firstLine(err error) string {
 	return line
 }
 
-// name returns what the run is called on pages.
+// name returns the name of the run on pages.
 func (q *wanted) name() string {
 	words := []string{q.Algorithm}
 	if q.Algorithm == "" {
@@ -238,7 +237,7 @@ func (q *wanted) name() string {
 	return strings.Join(append(words, q.Sets...), ", ")
 }
 
-// command does the same on a command line.
+// command returns the command line of the same run.
 func (q *wanted) command() string {
 	line := "kernbench run"
 	add := func(flag, value string) {

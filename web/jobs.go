@@ -142,7 +142,7 @@ func (j *jobs) document(id string) (*view.Document, string, error) {
 	return nil, "", errUnknown
 }
 
-// close stops what is in progress, and waits for it.
+// close cancels all runs, and waits until they have ended.
 func (j *jobs) close() {
 	j.mu.Lock()
 	for _, one := range j.all {

@@ -38,7 +38,7 @@ type Server struct {
 	host    string // host to listen on, or ""
 }
 
-// New makes a server. It reads no file yet, but finds out whether each is there.
+// New makes a server. It reads no file yet, but checks that each exists.
 func New(o Options) (*Server, error) {
 	l, err := newLibrary(o.Names)
 	if err != nil {
@@ -110,8 +110,9 @@ func (s *Server) Handler() http.Handler {
 
 const maxBody = 64 << 10
 
-// hostAllowed reports whether a request is for this server, and not for a name that was made to
-// lead here. It accepts a number or localhost, and the name that the user gave to listen on.
+// hostAllowed reports whether a request names this server. Another site may point a name of its own
+// at this address. hostAllowed accepts a number, localhost, and the name that the user gave to
+// listen on.
 func (s *Server) hostAllowed(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -142,7 +143,7 @@ func (s *Server) guarded(next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		if o := r.Header.Get("Origin"); o != "" && o != "http://"+r.Host {
-			failure(w, http.StatusForbidden, "", fmt.Sprintf("a page of %q may not ask here", clip(o)))
+			failure(w, http.StatusForbidden, "", fmt.Sprintf("a page of %q may not send requests to this server", clip(o)))
 			return
 		}
 		next(w, r)
@@ -168,7 +169,7 @@ func (s *Server) file(w http.ResponseWriter, name string) {
 	w.Write(data)
 }
 
-// problem is an error as pages get it.
+// problem is an error in an answer to a page.
 type problem struct {
 	Field   string `json:"field,omitempty"`
 	Message string `json:"message"`

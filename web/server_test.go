@@ -104,7 +104,7 @@ func TestRules(t *testing.T) {
 			func(r *http.Request) { r.Header.Del(tokenHeader) }, 403, "token"},
 		{"a run without a token", "POST", "/api/run", "{}", func(r *http.Request) { r.Header.Del(tokenHeader) }, 403, "token"},
 		{"a run from a page elsewhere", "POST", "/api/run", "{}",
-			func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403, "may not ask"},
+			func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403, "may not send requests"},
 		{"a run by GET", "GET", "/api/run", "", nil, 405, ""},
 		{"a run as a form", "POST", "/api/run", "a=b",
 			func(r *http.Request) { r.Header.Set("Content-Type", "application/x-www-form-urlencoded") }, 415, "application/json"},

@@ -47,8 +47,8 @@ func (p *program) lower(call plan.Call) *plan.Plan {
 	return l.plan
 }
 
-// relation returns the expected result of a call. The call may state a formula or a root, which take
-// the place of those of the traces.
+// relation returns the expected result of a call. A formula or a root of the call takes the place
+// of that of the traces.
 func relation(p *plan.Plan, call plan.Call) *plan.Relation {
 	switch {
 	case call.Want != nil:

@@ -38,8 +38,8 @@ type Side struct {
 	Launch        unit.Time `json:"launch_overhead_ps"`
 }
 
-// Delta is the time that something has on the path of one run, and of the other. What stands on one
-// of them only has no time on the other.
+// Delta is the time of a reason, line, step or resource on the critical paths of two runs. It is 0
+// on a path without it.
 type Delta struct {
 	Name   string    `json:"name"`
 	Before unit.Time `json:"before_ps"`
@@ -74,8 +74,8 @@ func Compare(before, after *Report, names [2]string, tolerance *float64) *Compar
 	return c
 }
 
-// deltas compares the shares of two runs, the largest change first, equal ones in the
-// order of the shares.
+// deltas compares the shares of two runs. The largest change comes first. Equal ones keep the order
+// of the shares.
 func deltas(before, after []Share) []Delta {
 	at := map[string]*Delta{}
 	var names []string

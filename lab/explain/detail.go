@@ -65,8 +65,8 @@ func (d *Detail) Path(f func(s Interval)) {
 
 // Each calls a function with each interval of each rank, and another one with each message that
 // waited at a link. Intervals of a rank come nearly in the order of time, and may overlap where
-// units of a PE work side by side. What was no part of the counted launches is left out, and so are
-// the operations and times that are not wanted; nil: all are.
+// units of a PE work side by side. It leaves out intervals outside the counted launches, and those
+// for which wanted returns false. If wanted is nil, it leaves out no others.
 func (d *Detail) Each(wanted func(own cause.Site, from, until unit.Time) bool, interval func(s *Interval), queued func(q *Queued)) {
 	c := &cutter{log: d.x.log, m: d.x.m}
 	d.x.log.Each(func(s *cause.Span) {
@@ -110,13 +110,13 @@ func (d *Detail) Operations() int { return d.x.log.Operations() }
 // Operation returns the operation with a number.
 func (d *Detail) Operation(s cause.Site) cause.Operation { return d.x.log.Operation(s) }
 
-// Resource returns the name of a resource, and what those are called that are alike; "" of none.
+// Resource returns the name of a resource and the common name of similar ones; "" of none.
 func (d *Detail) Resource(r cause.Resource) (name, class string) { return d.x.name(r), d.x.class(r) }
 
 // PE returns the name of a PE.
 func (d *Detail) PE(i int) string { return d.x.m.PEName(i) }
 
-// Link returns the name of a link, and what those are called that are alike.
+// Link returns the name of a link and the common name of similar ones.
 func (d *Detail) Link(id machine.LinkID) (name, class string) {
 	return d.x.m.LinkName(id), linkClass(d.x.m, id)
 }

@@ -93,7 +93,7 @@ func Run(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 	return r, res, nil
 }
 
-// explain is Run without what limits say.
+// explain is Run without the gap to the bound.
 func explain(ctx context.Context, s Spec) (*Report, *run.Result, error) {
 	if s.Run.Schedule != 0 || s.Run.Schedules != 0 {
 		return nil, nil, errors.New("explain: delays of a random schedule cannot be explained: leave random schedules out")

@@ -53,7 +53,8 @@ var needed = []cause.Reason{
 	cause.Protocol, cause.Wake, cause.Delay, cause.Imbalance, cause.Unknown,
 }
 
-// gap compares the time with the bound of the collective, if it explains one collective whole.
+// gap compares the time with the bound of the collective, if the report explains one whole
+// collective.
 func (r *Report) gap(ctx context.Context, s *Spec, res *run.Result) {
 	if res.Collective == "" || len(res.Counted) != 1 || res.Collectives > 1 || s.Rank != nil || r.Explained != r.Time() {
 		return
@@ -105,9 +106,9 @@ func (r *Report) gap(ctx context.Context, s *Spec, res *run.Result) {
 	})
 }
 
-// slotsFor finds how many slots are enough for messages of a size, which is 0 where no credit of a
-// ring is waited for. Messages that do not fill their slots need more of them: resized returns the
-// limits of rings whose slots are as large as a message.
+// slotsFor returns the number of slots that are enough for messages of a size. The size is 0 if no
+// rank waits for a credit of a ring. Messages that do not fill their slots need more of them:
+// resized returns the limits of rings whose slots are as large as a message.
 func slotsFor(row *limits.Row, message int64, resized func(size int64) *limits.Row) *Slots {
 	if message == 0 {
 		return nil

@@ -23,7 +23,7 @@ var unitNames = map[cause.Kind]string{
 	cause.Word: "words", cause.Engine: "communication engine", cause.Peer: "acknowledgement",
 }
 
-// name returns what a resource is called.
+// name returns the name of a resource.
 func (x *explaining) name(r cause.Resource) string {
 	switch k := r.Kind(); k {
 	case cause.Link:
@@ -56,7 +56,7 @@ func (x *explaining) class(r cause.Resource) string {
 	}
 }
 
-// linkClass names the links that are like one: by what they join.
+// linkClass returns the common name of links that join nodes of the same kinds as a link.
 func linkClass(m *machine.Machine, id machine.LinkID) string {
 	l := m.Link(id)
 	if l.Port {

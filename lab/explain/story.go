@@ -64,7 +64,7 @@ func (x *explaining) sentence(w *cause.Waiting) string {
 	return fmt.Sprintf("%s waits %v for %s", x.operation(w.Site), w.Until-w.Since, x.object(w))
 }
 
-// object describes what a wait is for.
+// object names the thing that a rank waits for.
 func (x *explaining) object(w *cause.Waiting) string {
 	other := x.operation(w.For.Site)
 	switch k := w.At.Kind(); {
@@ -81,9 +81,9 @@ func (x *explaining) object(w *cause.Waiting) string {
 	case k == cause.Link:
 		return fmt.Sprintf("%s, behind %s", x.name(w.At), other)
 	case k == cause.Buffer:
-		return fmt.Sprintf("room in the %s, behind %s", x.name(w.At), other)
+		return fmt.Sprintf("space in the %s, behind %s", x.name(w.At), other)
 	case k == cause.DMA:
-		return fmt.Sprintf("room in the queue of %s, behind %s", x.name(w.At), other)
+		return fmt.Sprintf("space in the queue of %s, behind %s", x.name(w.At), other)
 	case k == cause.Math || k == cause.GEMM || k == cause.Engine:
 		return fmt.Sprintf("%s, behind %s", x.name(w.At), other)
 	case k == cause.Word:

@@ -274,7 +274,7 @@ func (r *Report) links(class string) []Change {
 	if ids == nil {
 		return nil
 	}
-	// Credits, acknowledgements and looks at words pass links too, without queueing.
+	// Credits, acknowledgements and polls of words pass links too, without queueing.
 	concern := func(b *Blame) bool {
 		switch b.key.at.Kind() {
 		case cause.Link, cause.Buffer:

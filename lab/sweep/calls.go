@@ -19,9 +19,9 @@ func Largest(what *collective.Collective, c collective.Call) int {
 	return most
 }
 
-// Parts returns how many times the count of a call its largest vector has. It is the number of
-// ranks where a vector has a block for each rank, or a rank has a part of another rank's vector.
-// Otherwise it is one. NCCL counts elements in this way.
+// Parts returns the size of the largest vector of a call, in counts of the call. It is
+// the number of ranks if a vector has a block for each rank. It is that, too, if a rank has a part
+// of another rank's vector. Otherwise it is one.
 func Parts(what *collective.Collective, c collective.Call) unit.Bytes {
 	if what.Blocks {
 		return unit.Bytes(c.World)
@@ -38,9 +38,9 @@ func Parts(what *collective.Collective, c collective.Call) unit.Bytes {
 	return 1
 }
 
-// Counts returns what the call of nccl counts for a size, and how many elements a rank brings to
-// the call here. The first is a part of the largest vector. The second is that vector or a part of
-// it.
+// Counts returns the count of the NCCL call for a size, and the number of elements that a rank
+// contributes to the call here. The first is a part of the largest vector. The second is that
+// vector or a part of it.
 func Counts(what *collective.Collective, c collective.Call, size unit.Bytes) (count, elems int) {
 	most := Largest(what, c)
 	if most == 0 {
@@ -80,8 +80,8 @@ func mostOut(what *collective.Collective, c collective.Call) int {
 func Data(what *collective.Collective, c collective.Call, inPlace bool) unit.Bytes {
 	n := c.Elems + mostOut(what, c)
 	if inPlace {
-		_, _, room := what.Shared(c, 0)
-		n = max(room, c.Elems)
+		_, _, space := what.Shared(c, 0)
+		n = max(space, c.Elems)
 	}
 	return unit.Bytes(n) * unit.Bytes(c.World) * unit.Bytes(c.Type.Size())
 }

@@ -90,10 +90,10 @@ func SideBySide(ctx context.Context, jobs []*Case, memory unit.Bytes, ended func
 const none = -1
 
 // longest returns the index of the longest job whose data fit into memory, the first of several.
-func longest(jobs []*Case, room unit.Bytes) int {
+func longest(jobs []*Case, space unit.Bytes) int {
 	at := none
 	for i, j := range jobs {
-		if j.Bytes <= room && (at == none || j.Length > jobs[at].Length) {
+		if j.Bytes <= space && (at == none || j.Length > jobs[at].Length) {
 			at = i
 		}
 	}

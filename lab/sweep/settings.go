@@ -39,7 +39,7 @@ func Combinations(vary []Variation) [][]Setting {
 }
 
 // Varied returns the error of a wrong setting of an algorithm. It names --vary and the setting,
-// since the user wrote no --set. Other errors are returned as they are.
+// because the user wrote no --set. Other errors are returned as they are.
 func Varied(err error, algorithm string, settings []Setting) error {
 	wrong, ok := errors.AsType[*conf.Error](err)
 	if !ok {
@@ -85,7 +85,7 @@ func Shape(x *run.Job, name string) []Setting {
 		}
 	}
 	if h*h == world || h == 1 {
-		return nil // a square needs no word, and a line is none of it
+		return nil // a square needs no setting, and a line is not near a square
 	}
 	return []Setting{{Key: "w", Value: fmt.Sprint(world / h)}}
 }

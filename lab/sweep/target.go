@@ -23,7 +23,8 @@ type Target struct {
 	Settings []Setting
 }
 
-// Load makes the job of an algorithm with settings, or of none, on the machine of a base.
+// Load makes the job of an algorithm with settings on the machine of a base. With an empty name
+// the job has no algorithm.
 func Load(b *run.Spec, algorithm string, settings []Setting) (*run.Job, error) {
 	one := run.Spec{
 		Topology: b.Topology, CCL: b.CCL, Sets: slices.Clone(b.Sets), Ranks: b.Ranks, Devices: b.Devices, Seed: b.Seed,
@@ -59,7 +60,7 @@ func NewTarget(b *run.Spec, what *collective.Collective, name string, settings [
 	case plan.Algorithm.Collective != what.Name:
 		return t, fmt.Errorf("algorithm %s performs %s, not %s", plan.Name, plan.Algorithm.Collective, what.Name)
 	case plan.PerSIP():
-		return t, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: what is measured goes between PEs", plan.Name)
+		return t, fmt.Errorf("algorithm %s: found rank_level sip, want pe: only messages between PEs are measured", plan.Name)
 	}
 	return Target{Job: x, what: what, Plan: plan, Settings: settings}, nil
 }

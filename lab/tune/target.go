@@ -141,7 +141,7 @@ func (t *tuner) target(m *tuneMachine, what *collective.Collective, name string,
 	case plan.Algorithm.Collective != what.Name:
 		return nil, fmt.Errorf("algorithm %s performs %s, not %s", name, plan.Algorithm.Collective, what.Name)
 	case plan.PerSIP():
-		return nil, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: what is measured goes between PEs", name)
+		return nil, fmt.Errorf("algorithm %s: found rank_level sip, want pe: only messages between PEs are measured", name)
 	}
 	var changes []string
 	for _, set := range sets {

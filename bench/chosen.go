@@ -51,7 +51,7 @@ func ParseInput(name string, t dtype.Type) (*Input, error) {
 	}
 	text, err := readNumbers(name)
 	if err != nil {
-		return nil, fmt.Errorf("--input %s: %w (%s, or a FILE of numbers is expected)", name, err, strings.Join(InputNames(), ", "))
+		return nil, fmt.Errorf("--input %s: %w (want %s, or a FILE of numbers)", name, err, strings.Join(InputNames(), ", "))
 	}
 	data, err := parseNumbers(text, t)
 	if err != nil {

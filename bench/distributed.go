@@ -31,7 +31,7 @@ func (h *Host) perform(ctx context.Context, algorithm string, x example) error {
 		return fmt.Errorf("algorithm %s performs %s, not %s", plan.Name, got, x.collective)
 	}
 	if plan.PerSIP() {
-		return fmt.Errorf("with rank_level: sip a rank is a SIP: ranks of this bench are PEs")
+		return fmt.Errorf("found rank_level sip, want pe: ranks of this bench are PEs")
 	}
 	what, err := collective.Lookup(x.collective)
 	if err != nil {

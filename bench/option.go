@@ -65,15 +65,15 @@ func (o *Option) Check(value string) error {
 		return fmt.Errorf("--%s %s: want one of %s", o.Name, value, strings.Join(o.Words, ", "))
 	case Number:
 		if n, err := strconv.Atoi(value); err != nil || n < o.Min || n > o.most() {
-			return fmt.Errorf("--%s %s: a number from %d to %d is expected", o.Name, value, o.Min, o.most())
+			return fmt.Errorf("--%s %s: want a number from %d to %d", o.Name, value, o.Min, o.most())
 		}
 	case Switch:
 		if _, err := strconv.ParseBool(value); err != nil {
-			return fmt.Errorf("--%s %s: true or false is expected", o.Name, value)
+			return fmt.Errorf("--%s %s: want true or false", o.Name, value)
 		}
 	case Extents:
 		if _, _, ok := extents(value); !ok {
-			return fmt.Errorf("--%s %s: rows and columns are expected, such as 256x64, each at least 1", o.Name, value)
+			return fmt.Errorf("--%s %s: want rows and columns, such as 256x64, each at least 1", o.Name, value)
 		}
 	}
 	return nil

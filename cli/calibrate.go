@@ -151,7 +151,7 @@ table: it is printed, and does not count for the worst error.
 	f.Var(&listed[string]{to: &spec.Algorithms, all: func() { spec.AllAlgorithms = true }, parse: anyName, kind: "NAME,...|all"},
 		"algorithm", "algorithms that the measured library may have used, or all (default: those of NCCL and RCCL)")
 	f.Var(&parsed[calibrate.HoldOut]{to: &spec.HoldOut, parse: calibrate.ParseHoldOut, kind: "N|above=SIZE|below=SIZE|none"},
-		"hold-out", "sizes that the fit does not use: one of N, or all above or below a size")
+		"hold-out", "sizes that the fit does not use: every N-th, or all above or below a size")
 	f.Var(&listed[string]{to: &spec.Keep, all: func() {}, parse: anyName, kind: "NAME,..."},
 		"keep", "parameters that keep their value: "+strings.Join(calibrate.Parameters(), ", "))
 	f.Var(&size{&spec.Largest}, "largest",

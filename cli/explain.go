@@ -34,7 +34,7 @@ type explaining struct {
 	page      pageFlags
 }
 
-// aList is the value of --what-if if none is given.
+// aList is the value of --what-if if none is given. The help does not show it.
 const aList = "list"
 
 func (a *app) explainCommand() *cobra.Command {
@@ -197,7 +197,7 @@ func (x *explaining) arguments(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("explain: found %d argument(s), want none, or two files that explain --format json wrote", len(args))
 		}
 		if !strings.Contains(arg, "=") {
-			return fmt.Errorf("explain --what-if: found %q; a setting KEY=VALUE is expected", arg)
+			return fmt.Errorf("explain --what-if: found %q, want a setting KEY=VALUE", arg)
 		}
 		x.sets = append(x.sets, arg)
 	}
@@ -233,7 +233,7 @@ func (b *between) Set(s string) error {
 	from, err1 := unit.ParseTime(strings.TrimSpace(first))
 	until, err2 := unit.ParseTime(strings.TrimSpace(second))
 	if err1 != nil || err2 != nil || from < 0 || until <= from {
-		return fmt.Errorf("found %q; two times are expected, the later one second, such as 2us,5us", s)
+		return fmt.Errorf("found %q, want two times, the later one second, such as 2us,5us", s)
 	}
 	b.from, b.until = from, until
 	return nil

@@ -43,7 +43,7 @@ func (a *app) compareWith(cmd *cobra.Command, x *explaining) error {
 		return fmt.Errorf("--against: %w", err)
 	}
 	if len(f.Args()) > 0 {
-		return fmt.Errorf("--against: found %q; flags are expected", f.Args()[0])
+		return fmt.Errorf("--against: found %q, want flags", f.Args()[0])
 	}
 	if before.whatIf != "" {
 		return errors.New("--what-if and --against: give one of them")
@@ -162,7 +162,7 @@ func (t *tolerance) String() string {
 func (t *tolerance) Set(s string) error {
 	v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(s, "%")), 64)
 	if err != nil || !(v >= 0 && v <= 1e6) {
-		return fmt.Errorf("found %q; a number of percent from 0 on is expected, such as 5%%", s)
+		return fmt.Errorf("found %q, want a number of percent from 0 on, such as 5%%", s)
 	}
 	t.percent = &v
 	return nil

@@ -136,6 +136,8 @@ func flagTexts(f *pflag.FlagSet) []flagText {
 	})
 	n := -1
 	for line := range strings.Lines(f.FlagUsagesWrapped(helpWidth)) {
+		mark := `[="` + aList + `"]`
+		line = strings.Replace(line, mark, strings.Repeat(" ", len(mark)), 1)
 		if n+1 < len(out) && strings.Contains(line, "--"+out[n+1].name) && strings.HasPrefix(strings.TrimSpace(line), "-") {
 			n++
 		}

@@ -88,7 +88,7 @@ func (c *count) String() string {
 func (c *count) Set(s string) error {
 	n, err := strconv.ParseInt(s, 10, 32)
 	if err != nil || n < 1 {
-		return fmt.Errorf("a number from 1 to %d is expected", math.MaxInt32)
+		return fmt.Errorf("want a number from 1 to %d", math.MaxInt32)
 	}
 	*c = count(n)
 	return nil
@@ -109,7 +109,7 @@ func (r *rankFlag) String() string {
 func (r *rankFlag) Set(s string) error {
 	n, err := strconv.ParseInt(s, 10, 32)
 	if err != nil || n < 0 {
-		return errors.New("one rank is expected, from 0 on")
+		return errors.New("want one rank, from 0 on")
 	}
 	if r.rank == nil {
 		r.rank = new(int)
@@ -128,7 +128,7 @@ func (l *deviceList) Set(s string) error {
 	const most = 1 << 24 // the most ranks of a configuration
 	list, err := parseList(s, 0, most)
 	if err != nil {
-		return fmt.Errorf("%w; numbers from 0 and ranges of them are expected, such as 0-3 or 0,2,5-7", err)
+		return fmt.Errorf("%w, want numbers from 0 and ranges of them, such as 0-3 or 0,2,5-7", err)
 	}
 	*l = list
 	return nil
@@ -197,7 +197,7 @@ func (m maybe) String() string {
 func (m maybe) Set(s string) error {
 	on, err := strconv.ParseBool(s)
 	if err != nil {
-		return errors.New("true or false is expected")
+		return errors.New("want true or false")
 	}
 	*m.to = &on
 	return nil
@@ -218,7 +218,7 @@ func (n *seed) String() string {
 func (n *seed) Set(s string) error {
 	v, err := strconv.ParseUint(s, 0, 64)
 	if err != nil {
-		return errors.New("a number from 0 to 2^64-1 is expected")
+		return errors.New("want a number from 0 to 2^64-1")
 	}
 	*n = seed(v)
 	return nil
@@ -251,7 +251,7 @@ func (l *launchMode) String() string { return l.mode }
 
 func (l *launchMode) Set(s string) error {
 	if s != "stream" && s != "graph" {
-		return errors.New("stream or graph is expected")
+		return errors.New("want stream or graph")
 	}
 	l.mode = s
 	*l.to = append(*l.to, "software.starts.graph="+strconv.FormatBool(s == "graph"))

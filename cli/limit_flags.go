@@ -24,7 +24,7 @@ func limitFlags(f *pflag.FlagSet, l *exec.Limits) {
 func parseLimit(s string) (unit.Time, error) {
 	t, err := unit.ParseTime(s)
 	if err == nil && t <= 0 {
-		err = errors.New("a time above 0 is expected, such as 10ms")
+		err = errors.New("want a time above 0, such as 10ms")
 	}
 	return t, err
 }
@@ -47,7 +47,7 @@ func (s *stall) String() string {
 func (s *stall) Set(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return fmt.Errorf("found %q; a time such as 30s or 500ms is expected, or 0 for no limit", text)
+		return fmt.Errorf("found %q, want a time such as 30s or 500ms, or 0 for no limit", text)
 	}
 	if d == 0 {
 		d = -1
@@ -73,7 +73,7 @@ func (n *instructions) Set(text string) error {
 	}
 	const most = math.MaxUint32 / 2
 	if m > most {
-		return fmt.Errorf("found %s; at most %d is expected", text, most)
+		return fmt.Errorf("found %s, want at most %d", text, most)
 	}
 	*n = instructions(m)
 	return nil

@@ -239,11 +239,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		if kind := map[string]string{"int": "a whole number", "bool": "true or false",
 			"duration": "a time such as 30s"}[e.GetFlag().Value.Type()]; kind != "" {
-			err = fmt.Errorf("--%s: found %q; %s is expected", e.GetFlag().Name, e.GetValue(), kind)
+			err = fmt.Errorf("--%s: found %q, want %s", e.GetFlag().Name, e.GetValue(), kind)
 		}
 	}
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok { // pflag prints the value already
-		again := fmt.Sprintf("flag: found %q; ", e.GetValue())
+		again := fmt.Sprintf("flag: found %q, ", e.GetValue())
 		err = errors.New(strings.Replace(err.Error(), again, "flag: ", 1))
 	}
 	return fmt.Errorf("%w (%s --help shows the flags)", err, cmd.CommandPath())

@@ -64,7 +64,7 @@ func (c *checks) String() string {
 func (c *checks) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
-		return fmt.Errorf("found %q; 0 or the number of iterations to check is expected", s)
+		return fmt.Errorf("found %q, want 0 or the number of iterations to check", s)
 	}
 	*c = n > 0
 	return nil

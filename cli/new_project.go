@@ -68,7 +68,7 @@ func (a *app) newProject(s *scaffold, dir, where string) error {
 	}
 	base := filepath.Base(abs)
 	if !projectName().MatchString(base) {
-		return fmt.Errorf("%q cannot be a module's name: letters, digits, - and _ are expected in the last part of DIR", base)
+		return fmt.Errorf("%q cannot be a module's name: want letters, digits, - and _ in the last part of DIR", base)
 	}
 	if entries, err := os.ReadDir(abs); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s is not empty: nothing was written; name a new or an empty folder", dir)

@@ -164,7 +164,7 @@ Time is simulated and the same in each iteration and each run, so -n and -w chan
 				spec.Base.Ranks, spec.Ranks = spec.Ranks[0], nil
 			}
 			if len(spec.Ranks) > 1 && (rounding.on || explained > 0 || theirs.json != "") {
-				return errors.New("--ranks: one number of ranks is expected with --numerics, --explain or -J")
+				return errors.New("--ranks: want one number of ranks with --numerics, --explain or -J")
 			}
 			if cmd.Flags().Changed("stepbytes") && !cmd.Flags().Changed("stepfactor") {
 				spec.Factor = 0

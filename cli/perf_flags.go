@@ -69,7 +69,7 @@ func (l *rootList) Set(s string) error {
 	const most = 1 << 24 // the most ranks of a configuration
 	list, err := parseList(s, 0, most)
 	if err != nil {
-		return fmt.Errorf("%w; ranks from 0 on and ranges of them are expected, such as 0 or 0,3-5, or all", err)
+		return fmt.Errorf("%w, want ranks from 0 on and ranges of them, such as 0 or 0,3-5, or all", err)
 	}
 	*l.to, *l.all = list, false
 	return nil
@@ -85,7 +85,7 @@ func (l *numbersFlag) Set(s string) error {
 	const most = 1 << 12 // numbers; a longer list is probably a mistake
 	list, err := parseList(s, 1, most)
 	if err != nil {
-		return fmt.Errorf("%w; a number from 1 to %d is expected, or several such as 8,16,32", err, math.MaxInt32)
+		return fmt.Errorf("%w, want a number from 1 to %d, or several such as 8,16,32", err, math.MaxInt32)
 	}
 	*l = list
 	return nil
@@ -101,7 +101,7 @@ func (v *variations) Set(s string) error {
 	key, values, found := strings.Cut(s, "=")
 	key = strings.TrimSpace(key)
 	if key == "" || !found {
-		return fmt.Errorf("found %q; KEY=V1,V2,... is expected, such as n_slots=2,4,8", s)
+		return fmt.Errorf("found %q, want KEY=V1,V2,..., such as n_slots=2,4,8", s)
 	}
 	one := sweep.Variation{Key: key}
 	for _, value := range splitValues(values) {

@@ -40,7 +40,7 @@ func (n *pageName) String() string { return string(*n) }
 
 func (n *pageName) Set(name string) error {
 	if !strings.EqualFold(filepath.Ext(name), ".html") {
-		return fmt.Errorf("a name that ends in .html is expected, such as report.html")
+		return fmt.Errorf("want a name that ends in .html, such as report.html")
 	}
 	*n = pageName(name)
 	return nil

@@ -174,7 +174,7 @@ func (r *results) of(tell func(*tune.RunPoints) error) func(*cobra.Command, []st
 func points(st *store.Store, name string, named bool) (*tune.RunPoints, error) {
 	run, err := strconv.ParseInt(name, 10, 64)
 	if err != nil || named && run < 1 {
-		return nil, fmt.Errorf("run %q: a number from kernbench results list is expected", name)
+		return nil, fmt.Errorf("run %q: want a number from kernbench results list", name)
 	}
 	return tune.PointsOf(st, run)
 }

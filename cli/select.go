@@ -27,8 +27,8 @@ func (a *app) selectCommand() *cobra.Command {
 		Long: `Print the file that each runtime chooses for a call, and why it rejects the others. A runtime chooses
 the first file that fits. If none fits, its default algorithm runs, without a message.
 Files are tried in the order of their names; a runtime that reads a folder may have another order.
-The chosen file is checked for this call. Without --ranks, each number of ranks that a file for the
-collective has is tried.
+The chosen file is checked for this call. Without --ranks, select tries each number of ranks that a
+file for the collective has.
 ` + exitCodes,
 		Example: `  kernbench select --dir algorithms --collective all_reduce --bytes 1MiB --ranks 8
   kernbench select --dir algorithms --collective all_gather --bytes 64KiB --ranks 8 --in-place --format json`,

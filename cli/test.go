@@ -146,7 +146,7 @@ func (l *rankList) Set(s string) error {
 	case errors.Is(err, errTooMany):
 		return fmt.Errorf("more than %d world sizes", most)
 	case err != nil:
-		return fmt.Errorf("%w; numbers from 1 to %d and ranges of them are expected, such as 1,2,5-8", err, math.MaxInt32)
+		return fmt.Errorf("%w, want numbers from 1 to %d and ranges of them, such as 1,2,5-8", err, math.MaxInt32)
 	}
 	*l = list
 	return nil
@@ -166,7 +166,7 @@ func (l *countList) Set(s string) error {
 	case errors.Is(err, errTooMany):
 		return fmt.Errorf("more than %d counts", most)
 	case err != nil:
-		return fmt.Errorf("%w; numbers from 1 to %d and ranges of them are expected, such as 1,2,5-8", err, math.MaxInt32)
+		return fmt.Errorf("%w, want numbers from 1 to %d and ranges of them, such as 1,2,5-8", err, math.MaxInt32)
 	}
 	*l = list
 	return nil

@@ -22,7 +22,7 @@ func (a *app) topologyCommand() *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("%s: show or validate is expected", verbOf(cmd))
+				return fmt.Errorf("%s: want show or validate", verbOf(cmd))
 			}
 			return unknownWord("subcommand of topology", args[0], verbs)
 		},

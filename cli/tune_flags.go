@@ -34,7 +34,7 @@ func (m *millions) Set(s string) error {
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 1 || n > math.MaxInt64/scale {
-		return fmt.Errorf("found %q; a number of at least 1 is expected, such as 500k, 50M or 2G", s)
+		return fmt.Errorf("found %q, want a number of at least 1, such as 500k, 50M or 2G", s)
 	}
 	*m = millions(n * scale)
 	return nil

@@ -22,11 +22,11 @@ func (t *Topology) check(l *ledger) {
 	l.checkTables("choices", t.values.Choices)
 	layout := &t.values.Cube.PELayout
 	if len(layout.Corners) == 0 {
-		l.disagree([]string{"cube.pe_layout.corners"}, "found an empty list; at least one corner is expected")
+		l.disagree([]string{"cube.pe_layout.corners"}, "found an empty list, want at least one corner")
 	}
 	sizes := []string{"system.sips.count", "sip.cube_mesh.w", "sip.cube_mesh.h", "cube.pe_layout.pe_per_corner", "cube.pe_layout.corners"}
 	if n := t.NumPEs(); n > maxPEs {
-		l.disagree(sizes, "makes a machine of %d PEs (%d SIPs × %d cubes × %d); at most %d are allowed",
+		l.disagree(sizes, "makes a machine of %d PEs (%d SIPs × %d cubes × %d), want at most %d",
 			n, t.values.System.SIPs.Count, t.CubesPerSIP(), t.PEsPerCube(), maxPEs)
 	}
 	if t.values.PE.TCM.Scratch > t.values.PE.TCM.Capacity {
@@ -91,7 +91,7 @@ func (t *Topology) checkConnections(l *ledger) {
 	}
 	if len(u.ConnectionOfPE) != pes {
 		keys := []string{key, "cube.pe_layout.pe_per_corner", "cube.pe_layout.corners"}
-		l.disagree(keys, "connection_of_pe has %d elements, a cube %d PEs; one for each is expected%s",
+		l.disagree(keys, "connection_of_pe has %d elements, a cube %d PEs, want one for each%s",
 			len(u.ConnectionOfPE), pes, l.both(keys...))
 	}
 	for i, c := range u.ConnectionOfPE {

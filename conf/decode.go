@@ -98,7 +98,7 @@ func (d *decoder) value(n *yaml.Node, f *field, v reflect.Value, path string) {
 	case isNull && (f.kind == kindStruct || f.kind == kindMap):
 		// A key without a value changes nothing.
 	case isNull:
-		d.fail(n, path, "has no value; %s is expected", f.expected())
+		d.fail(n, path, "found no value, want %s", f.expected())
 	case f.kind == kindStruct && n.Kind == yaml.MappingNode:
 		d.structure(n, f, v, path)
 	case f.kind == kindMap && n.Kind == yaml.MappingNode:
@@ -133,7 +133,7 @@ func (d *decoder) pairs(n *yaml.Node, path string, visit func(key, value *yaml.N
 		}
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			d.ledger.add(at.errorf(path, "found %s as a key; a name is expected", found(key)))
+			d.ledger.add(at.errorf(path, "found %s as a key, want a name", found(key)))
 			continue
 		case key.Tag == "!!merge":
 			d.ledger.add(at.errorf(path, "found the merge key <<, which is not supported; write the keys here"))
@@ -167,7 +167,7 @@ func (d *decoder) structure(n *yaml.Node, f *field, v reflect.Value, path string
 func (d *decoder) named(n *yaml.Node, f *field, v reflect.Value, path string) {
 	d.pairs(n, path, func(key, value *yaml.Node, below string) {
 		if !validName(key.Value) {
-			d.fail(key, clip(below), "found the name %q; letters, digits, _ and - are expected", clip(key.Value))
+			d.fail(key, clip(below), "found the name %q, want letters, digits, _ and -", clip(key.Value))
 			return
 		}
 		d.mark(below, d.at(key))
@@ -196,7 +196,7 @@ func entry(f *field, v reflect.Value, name string) reflect.Value {
 // list decodes a list, which replaces the existing one.
 func (d *decoder) list(n *yaml.Node, f *field, v reflect.Value, path string) {
 	if len(n.Content) > maxList {
-		d.fail(n, path, "found a list of %d; at most %d are allowed", len(n.Content), maxList)
+		d.fail(n, path, "found a list of %d, want at most %d", len(n.Content), maxList)
 		return
 	}
 	list := reflect.MakeSlice(f.typ, len(n.Content), len(n.Content))

@@ -30,7 +30,7 @@ func ExampleLoadTopology_errors() {
 	// topology.yaml:2:10: system.sips.cout: unknown key; did you mean "count"?
 	//   2 |   sips: {cout: 4, topology: rign_1d}
 	//     |          ^^^^
-	// topology.yaml:2:29: system.sips.topology: found "rign_1d"; full, mesh_2d_no_wrap, ring_1d, switch or torus_2d is expected; did you mean "ring_1d"?
+	// topology.yaml:2:29: system.sips.topology: found "rign_1d", want full, mesh_2d_no_wrap, ring_1d, switch or torus_2d; did you mean "ring_1d"?
 	//   2 |   sips: {cout: 4, topology: rign_1d}
 	//     |                             ^^^^^^^
 	// true 2 system.sips.cout

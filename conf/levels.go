@@ -119,7 +119,7 @@ func (t *Topology) checkLevels(l *ledger) {
 	}
 	const all = "system.levels"
 	if len(levels) > maxLevels {
-		l.disagree([]string{all}, "found %d levels; at most %d are allowed", len(levels), maxLevels)
+		l.disagree([]string{all}, "found %d levels, want at most %d", len(levels), maxLevels)
 		return
 	}
 	for _, short := range shortForm {
@@ -168,13 +168,13 @@ func (t *Topology) checkLevel(l *ledger, level *Level, here string) {
 	grid := network.Dims
 	switch {
 	case level.Network == "":
-		l.disagree([]string{here}, "the level names no network; %s is expected", oneOf(wordsOf("@sips")))
+		l.disagree([]string{here}, "the level names no network, want %s", oneOf(wordsOf("@sips")))
 		return
 	case len(level.Dims) > 0 && !grid:
 		wrong("dims", "dims are for %s; a %s has a count",
 			strings.Join(namesOf(func(n Network) string { return nameIf(n, n.Dims) }), " and "), level.Network)
 	case len(level.Dims) > maxDims:
-		wrong("dims", "found %d dimensions; at most %d are allowed", len(level.Dims), maxDims)
+		wrong("dims", "found %d dimensions, want at most %d", len(level.Dims), maxDims)
 	case grid && len(level.Dims) == 0:
 		l.disagree([]string{here}, "a %s needs dims, such as dims: [4, 4, 4]", level.Network)
 	case level.Members() == 0:

@@ -39,7 +39,7 @@ func (t *Topology) addNodes(l *ledger) {
 		}
 	}
 	if len(inside) == maxLevels {
-		l.disagree([]string{nodesKey}, "the machine has %d levels without it; at most %d are allowed", len(inside), maxLevels)
+		l.disagree([]string{nodesKey}, "the machine has %d levels without it, want at most %d", len(inside), maxLevels)
 		return
 	}
 	sips := min(s.SIPs.Count*min(s.Nodes.Members(), maxPEs), maxSIPs+1)

@@ -27,7 +27,7 @@ func ReadFile(name string) ([]byte, error) {
 func ReadAll(name string, r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, int64(MostBytes)+1))
 	if err == nil && len(data) > int(MostBytes) {
-		err = fmt.Errorf("%s: is longer than %v: a file of kernbench is expected", name, MostBytes)
+		err = fmt.Errorf("%s: is longer than %v: want a file of kernbench", name, MostBytes)
 	}
 	if err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func change(t *text, root *yaml.Node, c Change) error {
 		case n.Kind == yaml.MappingNode:
 			n = child(n, part)
 		default:
-			return t.at(n.Line, n.Column, 1).errorf(c.Key, "found %s; a mapping is expected", found(n))
+			return t.at(n.Line, n.Column, 1).errorf(c.Key, "found %s, want a mapping", found(n))
 		}
 	}
 	if c.Block {

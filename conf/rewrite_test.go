@@ -39,7 +39,7 @@ func TestRewrite(t *testing.T) {
 
 func TestRewriteErrors(t *testing.T) {
 	for _, test := range []struct{ text, key, want string }{
-		{"system: 5\n", "system.link", "t.yaml:1:9: system.link: found the number 5; a mapping is expected"},
+		{"system: 5\n", "system.link", "t.yaml:1:9: system.link: found the number 5, want a mapping"},
 		{"a: [1]\n", "a.1", "t.yaml:1:4: a.1: has no element 1: the list has 1"},
 		{"a: [\n", "a", "t.yaml:"},
 	} {

@@ -63,13 +63,13 @@ func (f *field) scalar(n *yaml.Node) (reflect.Value, error) {
 func (f *field) checkWord(word string) error {
 	switch {
 	case f.form != nil && !f.form.MatchString(word):
-		return fmt.Errorf("found %q; %s is expected", clip(word), f.sample)
+		return fmt.Errorf("found %q, want %s", clip(word), f.sample)
 	case f.form != nil:
 		return nil
 	}
 	if f.enum == nil {
 		if !isName(word) {
-			return fmt.Errorf("found %q; a name of letters, digits, _, - and . is expected", clip(word))
+			return fmt.Errorf("found %q, want a name of letters, digits, _, - and .", clip(word))
 		}
 		return nil
 	}
@@ -82,7 +82,7 @@ func (f *field) checkWord(word string) error {
 	if near := Nearest(word, f.enum); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
-	return fmt.Errorf("found %q; %s is expected%s", clip(word), oneOf(f.enum), hint)
+	return fmt.Errorf("found %q, want %s%s", clip(word), oneOf(f.enum), hint)
 }
 
 // checkRange checks x against f's limits. found is x as the source has it. NaN is outside every
@@ -91,7 +91,7 @@ func (f *field) checkRange(x float64, found string) error {
 	if x >= f.min.value && x <= f.max.value {
 		return nil
 	}
-	return fmt.Errorf("found %s; %s is allowed", clip(found), f.rangeText())
+	return fmt.Errorf("found %s, want %s", clip(found), f.rangeText())
 }
 
 func (f *field) rangeText() string { return f.min.label + " to " + f.max.label }
@@ -103,7 +103,7 @@ func (f *field) number(n *yaml.Node) (float64, error) {
 	}
 	switch strings.ToLower(strings.TrimPrefix(n.Value, "+")) {
 	case ".nan", ".inf", "-.inf":
-		return 0, fmt.Errorf("found %s; %s is expected", n.Value, f.expected())
+		return 0, fmt.Errorf("found %s, want %s", n.Value, f.expected())
 	}
 	if n.Tag == "!!int" {
 		x, err := f.integer(n)
@@ -111,7 +111,7 @@ func (f *field) number(n *yaml.Node) (float64, error) {
 	}
 	x, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64)
 	if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
-		return 0, fmt.Errorf("found %s; %s is expected", clip(n.Value), f.expected())
+		return 0, fmt.Errorf("found %s, want %s", clip(n.Value), f.expected())
 	}
 	return x, nil
 }
@@ -121,11 +121,11 @@ func (f *field) number(n *yaml.Node) (float64, error) {
 func (f *field) integer(n *yaml.Node) (int64, error) {
 	digits := strings.TrimLeft(n.Value, "+-")
 	if len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9' {
-		return 0, fmt.Errorf("found %s, with a leading zero; %s is expected", clip(n.Value), f.expected())
+		return 0, fmt.Errorf("found %s, with a leading zero, want %s", clip(n.Value), f.expected())
 	}
 	x, err := strconv.ParseInt(strings.ReplaceAll(n.Value, "_", ""), 0, 64)
 	if err != nil {
-		return 0, fmt.Errorf("found %s; %s is expected", clip(n.Value), f.expected())
+		return 0, fmt.Errorf("found %s, want %s", clip(n.Value), f.expected())
 	}
 	return x, nil
 }
@@ -165,7 +165,7 @@ func (f *field) quantity(n *yaml.Node) (int64, error) {
 	}
 	if err != nil {
 		if f.zero != "" || len(text) > 40 { // a number beyond all limits: its digits would not help
-			return 0, fmt.Errorf("found %s; %s is expected", clip(f.show(n)), f.expected())
+			return 0, fmt.Errorf("found %s, want %s", clip(f.show(n)), f.expected())
 		}
 		if text != n.Value && text[0] == '-' { // n has no unit, so the error must not quote one
 			return 0, fmt.Errorf("found %s; it must not be negative", n.Value)
@@ -188,7 +188,7 @@ func (f *field) unexpected(n *yaml.Node) error {
 			hint = ": put quotes around it if it is meant as text"
 		}
 	}
-	return fmt.Errorf("found %s; %s is expected%s", found, f.expected(), hint)
+	return fmt.Errorf("found %s, want %s%s", found, f.expected(), hint)
 }
 
 // expected describes the values of f.
@@ -204,20 +204,20 @@ func (f *field) expected() string {
 		}
 		return "a list such as [" + f.elem.example() + ", ...]"
 	case kindInt:
-		return "a whole number, " + f.rangeText() + ","
+		return "a whole number, " + f.rangeText()
 	case kindFloat:
-		return "a number, " + f.rangeText() + ","
+		return "a number, " + f.rangeText()
 	case kindBool:
 		return "a truth value"
 	case kindTime:
-		return "a number of ns, or a time such as 1.5us,"
+		return "a number of ns, or a time such as 1.5us"
 	case kindRate:
-		return "a number of GB/s, or a rate such as 1.2TB/s,"
+		return "a number of GB/s, or a rate such as 1.2TB/s"
 	case kindBytes:
 		if f.zero != "" {
 			return "a number of bytes, a size such as 4KiB, or " + f.zero
 		}
-		return "a number of bytes, or a size such as 4KiB,"
+		return "a number of bytes, or a size such as 4KiB"
 	}
 	if f.enum != nil {
 		return oneOf(f.enum)

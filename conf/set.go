@@ -34,9 +34,9 @@ func unknownSet(arg, key string) *Error {
 	key = strings.TrimSpace(key)
 	switch {
 	case key == "":
-		return t.at(1, 1, 1).errorf("", "found no key; KEY=VALUE is expected, such as system.sips.count=4")
+		return t.at(1, 1, 1).errorf("", "found no key, want KEY=VALUE, such as system.sips.count=4")
 	case !strings.Contains(arg, "="):
-		return t.at(1, 1, len(arg)).errorf(clip(key), "found no value; KEY=VALUE is expected, such as system.sips.count=4")
+		return t.at(1, 1, len(arg)).errorf(clip(key), "found no value, want KEY=VALUE, such as system.sips.count=4")
 	}
 	hint := "the keys start with " + oneOf(append(topologySchema().keys(), cclSchema().keys()...))
 	if near := nearestPath(key); near != "" {
@@ -70,7 +70,7 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 			f, v = child, v.Field(child.index)
 		case kindMap:
 			if !validName(part) {
-				d.ledger.add(whole.errorf(clip(path), "found the name %q; letters, digits, _ and - are expected", clip(part)))
+				d.ledger.add(whole.errorf(clip(path), "found the name %q, want letters, digits, _ and -", clip(part)))
 				return
 			}
 			d.mark(next, whole)
@@ -106,7 +106,7 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 		return
 	case node == nil && (f.kind == kindStruct || f.kind == kindMap || f.kind == kindList):
 		// A file may leave such a key empty. Here that would change nothing.
-		d.ledger.add(whole.errorf(clip(path), "found no value; KEY=VALUE is expected, such as system.sips.count=4"))
+		d.ledger.add(whole.errorf(clip(path), "found no value, want KEY=VALUE, such as system.sips.count=4"))
 		return
 	case node == nil:
 		node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}

@@ -16,7 +16,7 @@ func parse(t *text, data string, shift int) (*yaml.Node, *Error) {
 		return nil, t.at(1, 1, 1).errorf("", "found %d bytes; a configuration may have %d", len(data), maxSource)
 	}
 	if at, what, ok := t.readable(); !ok {
-		return nil, at.errorf("", "found %s; text in UTF-8 is expected", what)
+		return nil, at.errorf("", "found %s, want text in UTF-8", what)
 	}
 	loader, err := yaml.NewLoader(strings.NewReader(data))
 	if err != nil {

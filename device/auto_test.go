@@ -122,7 +122,7 @@ func TestAutoIsRefused(t *testing.T) {
 		{"more ranks than there are", true, device.Config{World: 17}, nil, "17 ranks: the machine has 16 PEs"},
 		{"other PEs", true, device.Config{PEs: []int32{4, 5, 6, 7}}, nil,
 			"rank 0 is sip0.cube1.pe0: only calls between the first PEs"},
-		{"ranks that are SIPs", true, device.Config{World: 2}, []string{"defaults.rank_level=sip"}, "with rank_level: sip a rank is a SIP"},
+		{"ranks that are SIPs", true, device.Config{World: 2}, []string{"defaults.rank_level=sip"}, "found rank_level sip, want pe"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			c := openTuned(t, x.tuned, x.cfg, x.sets...)

@@ -40,7 +40,7 @@ func (c *Context) installGiven() (*Plan, error) {
 		cfg = c.cfg.CCL.Merge(g.Algorithm.Name)
 	}
 	if cfg.RankLevel == "sip" {
-		return nil, fmt.Errorf("program %s: with rank_level: sip a rank is a SIP: ranks of a program are PEs", g.Algorithm.Name)
+		return nil, fmt.Errorf("program %s: found rank_level sip, want pe: ranks of a program are PEs", g.Algorithm.Name)
 	}
 	if have := int64(c.Scratch()); g.Scratch > have {
 		return nil, fmt.Errorf("program %s: it needs %d bytes of scratch memory, a PE has %d", g.Algorithm.Name, g.Scratch, have)

@@ -52,7 +52,7 @@ func TestChosenPEsAreRefused(t *testing.T) {
 		{"twice", []int32{2, 2}, nil, "no PE is two of them"},
 		{"descending", []int32{3, 2}, nil, "in the machine's order"},
 		{"none", []int32{}, nil, "at least one"},
-		{"SIPs", []int32{0}, []string{"defaults.rank_level=sip"}, "a rank is a SIP"},
+		{"SIPs", []int32{0}, []string{"defaults.rank_level=sip"}, "found rank_level sip, want pe"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := open(t, tt.sets...)

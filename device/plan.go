@@ -178,7 +178,7 @@ func (c *Context) seat(p *Plan, pes []int32) {
 // checkPEs rejects lists of PEs that cannot be ranks.
 func (c *Context) checkPEs(cfg *conf.Resolved, pes []int32) error {
 	if cfg.RankLevel == "sip" {
-		return fmt.Errorf("with rank_level: sip a rank is a SIP: PEs cannot be chosen")
+		return fmt.Errorf("found rank_level sip, want pe: the PEs of a SIP cannot be chosen")
 	}
 	if len(pes) == 0 {
 		return fmt.Errorf("a list of no PEs: at least one must take part")

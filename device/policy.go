@@ -99,7 +99,7 @@ func ParsePolicy(s string) (DPPolicy, error) {
 func parseCount(key, value string) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%w: %s=%s: a number of at least 1 is expected", ErrPolicy, key, value)
+		return 0, fmt.Errorf("%w: %s=%s: want a number of at least 1", ErrPolicy, key, value)
 	}
 	return n, nil
 }

@@ -50,7 +50,7 @@ func (p *Plan) parseRingSlots(text string) (map[tl.Dir]uint16, error) {
 		n, err := strconv.Atoi(number)
 		switch {
 		case !ok || err != nil || n < 1 || n > mostRingSlots:
-			return nil, fmt.Errorf("found %q; a direction and 1 to %d slots are expected, such as E:8", word, mostRingSlots)
+			return nil, fmt.Errorf("found %q, want a direction and 1 to %d slots, such as E:8", word, mostRingSlots)
 		}
 		d, err := tl.ParseDir(name)
 		if err != nil || !slices.Contains(dirs, d) {

@@ -6,7 +6,7 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// a100 is the multiprocessors of an A100, for which most public programs were made.
+// a100 is the number of multiprocessors of an A100, for which most public programs were made.
 const a100 = 108
 
 // Crowded returns a warning if a rank of a program has more thread blocks than the GPU has

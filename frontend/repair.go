@@ -8,7 +8,8 @@ import (
 	"kernbench/frontend/plan"
 )
 
-// Repair is a change with which a program that hangs does not, at any size that it is for.
+// Repair is a change of a program that hangs. With it the program ends at every size that it is
+// for.
 type Repair struct {
 	What  string   `json:"what"` // order, instances, depth, protocol, range
 	Text  string   `json:"text"`

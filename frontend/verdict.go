@@ -18,11 +18,11 @@ type Options struct {
 	// Packet is the bytes of data in a packet of MSCCL++: 8 for LL16, 4 for LL8; 0: as for LL16.
 	Packet int
 
-	// SMs is the multiprocessors of a GPU of the machine; 0: unknown.
+	// SMs is the number of multiprocessors of a GPU of the machine; 0: unknown.
 	SMs int
 
-	// Host is the ranks of a host: channels between hosts go over a network. 0: all ranks share
-	// one.
+	// Host is the number of ranks of a host: channels between hosts go over a network. 0: all
+	// ranks share one.
 	Host int
 }
 

@@ -150,7 +150,7 @@ func NewLayout(bytes int64, buffers []Buffer) (*Layout, error) {
 				bad("part %q is staging memory: it cannot have control words, since control words are zero at first", p.full)
 			}
 			if p.Count < 1 || int64(p.Count) > MaxOffset/size {
-				bad("part %q of %d elements: 1 to %d are allowed", p.full, p.Count, MaxOffset/size)
+				bad("part %q of %d elements, want 1 to %d", p.full, p.Count, MaxOffset/size)
 				continue
 			}
 			if at%size != 0 {

@@ -125,7 +125,7 @@ func (s *Spec) madeBy() run.MadeBy {
 }
 
 func errNoTime(s *Spec) error {
-	return fmt.Errorf("%d runs in a limit of %v: there must be at least one, and time for it", s.Runs, s.Limit)
+	return fmt.Errorf("found %d runs in a limit of %v, want at least one run and a limit above 0", s.Runs, s.Limit)
 }
 
 func later(w *work) int {
@@ -179,7 +179,7 @@ func matching(what, pattern string, names []string, list string) ([]string, erro
 	if strings.ContainsAny(pattern, `*?[\`) {
 		return nil, fmt.Errorf("no %s has a name like %q: %s shows all", what, pattern, list)
 	}
-	return nil, fmt.Errorf("no %s is called %q: %s shows all, and %q would mean all that begin so", what, pattern, list, pattern+"*")
+	return nil, fmt.Errorf("no %s is called %q: %s shows all, and %q selects all names that begin so", what, pattern, list, pattern+"*")
 }
 
 // measure measures one row. The error is that of ctx.

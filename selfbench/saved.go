@@ -25,7 +25,7 @@ func Load(name string) (*Table, error) {
 	err = d.Decode(&t)
 	if err == nil {
 		if _, more := d.Token(); more != io.EOF {
-			err = fmt.Errorf("%s: there is more after the table; one object is expected", place(name, text, d.InputOffset()))
+			err = fmt.Errorf("%s: there is more after the table, want one object", place(name, text, d.InputOffset()))
 		}
 	} else {
 		err = misread(name, text, err)
@@ -34,7 +34,7 @@ func Load(name string) (*Table, error) {
 	case err != nil:
 		return nil, err
 	case len(t.Rows) == 0:
-		return nil, fmt.Errorf("%s: found no rows; a table that kernbench selfbench --save wrote is expected", name)
+		return nil, fmt.Errorf("%s: found no rows, want a table that kernbench selfbench --save wrote", name)
 	}
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -57,13 +57,13 @@ func misread(name string, text []byte, err error) error {
 		if where == "" {
 			where = "the file"
 		}
-		return fmt.Errorf("%s: %s: found %s; %s is expected", place(name, text, e.Offset), where, withArticle(e.Value), kindOf(e.Type))
+		return fmt.Errorf("%s: %s: found %s, want %s", place(name, text, e.Offset), where, withArticle(e.Value), kindOf(e.Type))
 	}
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("%s: %w; JSON that kernbench selfbench --save wrote is expected", place(name, text, e.Offset), e)
+		return fmt.Errorf("%s: %w, want JSON that kernbench selfbench --save wrote", place(name, text, e.Offset), e)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: the file ends too early; JSON that kernbench selfbench --save wrote is expected",
+		return fmt.Errorf("%s: the file ends too early, want JSON that kernbench selfbench --save wrote",
 			place(name, text, int64(len(text))))
 	}
 	return fmt.Errorf("%s: %w", name, err)

@@ -3,7 +3,7 @@ package store
 // appID marks a file as one of kernbench, in SQLite's application_id: "kben".
 const appID = 0x6b62656e
 
-// version is the version of the schema, in SQLite's user_version. A change of the schema raises it,
+// version is the version of the schema, in SQLite's user_version. A change of the schema raises it
 // and converts older files.
 const version = 1
 

@@ -93,7 +93,7 @@ func TestViewer(t *testing.T) {
 	p.Do(chromedp.Click("button.go"))
 	p.Until(`document.querySelector('.wrong[data-field="ranks"]').textContent`)
 	if wrong := p.Text(`document.querySelector('.wrong[data-field="ranks"]').textContent`); !strings.Contains(wrong,
-		"a number from 1 to 1024 is expected") {
+		"want a number from 1 to 1024") {
 		t.Errorf("the field says %q", wrong)
 	}
 	set("#field-ranks", "4")

@@ -145,11 +145,11 @@ func (q *wanted) spec() (run.Spec, []problem) {
 		bad = append(bad, problem{field, fmt.Sprintf(format, args...)})
 	}
 	if q.Topology != "" && !slices.ContainsFunc(machine.Presets(), func(p machine.Preset) bool { return p.Name == q.Topology }) {
-		wrong("topology", "found %q; a preset is expected", clip(q.Topology))
+		wrong("topology", "found %q, want a preset", clip(q.Topology))
 	}
 	s.Topology = q.Topology
 	if _, err := algorithm.Lookup(q.Algorithm); q.Algorithm != "" && err != nil {
-		wrong("algorithm", "found %q; an algorithm of the library is expected", clip(q.Algorithm))
+		wrong("algorithm", "found %q, want an algorithm of the library", clip(q.Algorithm))
 	}
 	s.Algorithm = q.Algorithm
 	number := func(field, text string, most int) int {
@@ -158,7 +158,7 @@ func (q *wanted) spec() (run.Spec, []problem) {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > most {
-			wrong(field, "found %q; a number from 1 to %d is expected", clip(text), most)
+			wrong(field, "found %q, want a number from 1 to %d", clip(text), most)
 			return 0
 		}
 		return n
@@ -176,7 +176,7 @@ func (q *wanted) spec() (run.Spec, []problem) {
 		}
 	}
 	if len(q.Sets) > maxSets {
-		wrong("sets", "%d settings; at most %d are expected", len(q.Sets), maxSets)
+		wrong("sets", "%d settings, want at most %d", len(q.Sets), maxSets)
 		return s, bad
 	}
 	for i, set := range q.Sets {

@@ -55,7 +55,7 @@ func newLibrary(names []string) (*library, error) {
 			return nil, fmt.Errorf("%s is neither a file nor a folder", n)
 		}
 		if !info.IsDir() && kindOf(n) == "" {
-			return nil, fmt.Errorf("%s: a report (.html), results as JSON (.json) or a database (.db) is expected", n)
+			return nil, fmt.Errorf("%s: want a report (.html), results as JSON (.json) or a database (.db)", n)
 		}
 		l.sources = append(l.sources, source{n, info.IsDir()})
 	}
@@ -247,7 +247,7 @@ func parse(data []byte, name string) (*view.Document, error) {
 	}
 	if head.Format != "" {
 		if head.Format != view.Format || head.Version != view.Version {
-			return nil, fmt.Errorf("found a document %q of version %d; %q of version %d is expected: use the kernbench that wrote it",
+			return nil, fmt.Errorf("found a document %q of version %d, want %q of version %d: use the kernbench that wrote it",
 				clip(head.Format), head.Version, view.Format, view.Version)
 		}
 		d := &view.Document{}
@@ -271,7 +271,7 @@ func parse(data []byte, name string) (*view.Document, error) {
 		d.Runs = []*view.Run{view.Outcome(res, view.Options{Name: base})}
 		return d, nil
 	}
-	return nil, errors.New("a report, or what run or explain prints with --format json, is expected")
+	return nil, errors.New("found another file, want a report, or the output of run or explain with --format json")
 }
 
 // part is a document of several that are shown together.

@@ -220,7 +220,7 @@ const maxShown = 6
 func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 	ids := r.URL.Query()["id"]
 	if len(ids) == 0 || len(ids) > maxShown {
-		failure(w, http.StatusBadRequest, "id", fmt.Sprintf("%d documents; 1 to %d are expected", len(ids), maxShown))
+		failure(w, http.StatusBadRequest, "id", fmt.Sprintf("%d documents, want 1 to %d", len(ids), maxShown))
 		return
 	}
 	var parts []part

@@ -111,7 +111,7 @@ func TestRules(t *testing.T) {
 		{"a run of nothing", "POST", "/api/run", "[]", nil, 400, "cannot be read"},
 		{"a run with an unknown field", "POST", "/api/run", `{"program": "/etc/passwd"}`, nil, 400, "unknown field"},
 		{"a run with a large body", "POST", "/api/run", `{"algorithm": "` + strings.Repeat("x", maxBody) + `"}`, nil, 413, "too large"},
-		{"a machine of a file", "POST", "/api/run", `{"topology": "/etc/passwd"}`, nil, 422, "a preset is expected"},
+		{"a machine of a file", "POST", "/api/run", `{"topology": "/etc/passwd"}`, nil, 422, "want a preset"},
 		{"an algorithm that there is not", "POST", "/api/run", `{"algorithm": "no_such"}`, nil, 422, `"field":"algorithm"`},
 		{"too many ranks", "POST", "/api/run", `{"ranks": "100000"}`, nil, 422, `"field":"ranks"`},
 		{"a setting that there is not", "POST", "/api/run", `{"sets": ["defaults.n_slots=2", "no.such=1"]}`, nil, 422, `"field":"sets.1"`},
@@ -127,7 +127,7 @@ func TestRules(t *testing.T) {
 		{"a document of an escaped path", "GET", "/api/document?id=0%2F..%2Fsecret.html", "", nil, 404, "no document"},
 		{"a document by a link that leads out", "GET", "/api/document?id=0/link.html", "", nil, 404, "no document"},
 		{"a file of another kind", "GET", "/api/document?id=0/other.txt", "", nil, 404, "no document"},
-		{"a file that is no document", "GET", "/api/document?id=0/bad.json", "", nil, 422, "is expected"},
+		{"a file that is no document", "GET", "/api/document?id=0/bad.json", "", nil, 422, "want a report"},
 		{"a module above the modules", "GET", "/page/..%2Fpage.go", "", nil, 404, "no file"},
 		{"a page that there is not", "GET", "/x", "", nil, 404, ""},
 	} {

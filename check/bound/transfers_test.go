@@ -18,11 +18,7 @@ import (
 // TestTransfersOfRings: messages of a ring count apart from those of other rings, also to the same
 // rank. Their rate is that of the most channels, or none if a message names no channels.
 func TestTransfersOfRings(t *testing.T) {
-	topo, err := conf.LoadTopology(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := machine.Build(topo)
+	m, err := machine.Build(conf.DefaultTopology())
 	if err != nil {
 		t.Fatal(err)
 	}

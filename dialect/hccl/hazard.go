@@ -159,6 +159,6 @@ func (x *side) orderWithTask(t *side, first bool) string {
 
 // arrived returns the calls that would order a list of writes and an access on another device.
 func arrived(t, x *side) string {
-	return fmt.Sprintf("a collective task of all ranks, prepared after BatchWrite handle %d, and a Wait for it on rank %d before %s: Wait for the list means sent, not there",
+	return fmt.Sprintf("a collective task of all ranks, prepared after BatchWrite handle %d, and a Wait for it on rank %d before %s: a Wait for the list ends when its writes are sent, before they arrive",
 		t.task.handle, x.Agent.Rank, x.Spot)
 }

@@ -34,7 +34,7 @@ func (h *Hccl) Iterate(side Side, id Handle, slices []int) int {
 		h.refuse(BadIterate, call, fmt.Sprintf("Side(%d)", side), "one of Sources, Destinations", "0")
 		return 0
 	case len(slices) < size:
-		h.refuse(BadIterate, call, fmt.Sprintf("%d ranks come at a time", size), "give room for as many as the step size", "0")
+		h.refuse(BadIterate, call, fmt.Sprintf("%d ranks come at a time", size), "pass slices of at least this length", "0")
 		return 0
 	}
 	unit := h.iterated[id]

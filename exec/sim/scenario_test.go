@@ -114,7 +114,7 @@ func (s *scenario) statement(t *testing.T, line string) (answer string, asks boo
 		rank := -1
 		if who != "all" {
 			if rank, err = strconv.Atoi(strings.TrimPrefix(who, "rank ")); err != nil {
-				return "", false, fmt.Errorf("found %q: all or rank N is expected before the colon", who)
+				return "", false, fmt.Errorf("found %q, want all or rank N before the colon", who)
 			}
 		}
 		return "", false, s.program(rank, program)
@@ -128,7 +128,7 @@ func (s *scenario) statement(t *testing.T, line string) (answer string, asks boo
 		"messages": (*scenarioOutcome).messages, "deadlock": (*scenarioOutcome).deadlock,
 	}[line]
 	if !ok {
-		return "", false, fmt.Errorf("found %q: world, all:, rank N:, time, pointers, messages or deadlock is expected", line)
+		return "", false, fmt.Errorf("found %q, want world, all:, rank N:, time, pointers, messages or deadlock", line)
 	}
 	if s.programs == nil {
 		return "", false, fmt.Errorf("%s asks, but no rank has a program", line)
@@ -144,10 +144,10 @@ func (s *scenario) statement(t *testing.T, line string) (answer string, asks boo
 func (s *scenario) world(words []string) (err error) {
 	*s = scenario{setup: setup{n: 8}}
 	if len(words) == 0 {
-		return errors.New("world N is expected")
+		return errors.New("want world N")
 	}
 	if s.setup.world, err = strconv.Atoi(words[0]); err != nil || s.setup.world < 1 {
-		return fmt.Errorf("found %q: a number of ranks is expected", words[0])
+		return fmt.Errorf("found %q, want a number of ranks", words[0])
 	}
 	for _, w := range words[1:] {
 		key, value, _ := strings.Cut(w, "=")
@@ -166,7 +166,7 @@ func (s *scenario) world(words []string) (err error) {
 		case "sets":
 			s.sets = strings.Split(value, ",")
 		default:
-			err = fmt.Errorf("found %q: elements, slots, slot_bytes, topology, buffer or sets is expected", key)
+			err = fmt.Errorf("found %q, want elements, slots, slot_bytes, topology, buffer or sets", key)
 		}
 		if err != nil {
 			return err
@@ -186,7 +186,7 @@ func (s *scenario) program(rank int, text string) error {
 	for step := range strings.SplitSeq(text, ",") {
 		m := operation.FindStringSubmatch(strings.TrimSpace(step))
 		if m == nil {
-			return fmt.Errorf("found %q: send D, forward D, recv D, add or store is expected", step)
+			return fmt.Errorf("found %q, want send D, forward D, recv D, add or store", step)
 		}
 		if m[2] != "" {
 			if _, err := tl.ParseDir(m[2]); err != nil {
@@ -260,7 +260,7 @@ var kernelLine = regexp.MustCompile(`sim/scenario_test\.go:\d+`)
 
 func (o *scenarioOutcome) deadlock() (string, error) {
 	if _, ok := errors.AsType[*fault.Deadlock](o.err); !ok {
-		return "", fmt.Errorf("a deadlock is expected; the launch ended with %v", o.err)
+		return "", fmt.Errorf("the launch ended with %v, want a deadlock", o.err)
 	}
 	text := kernelLine.ReplaceAllString(o.err.Error(), "the scenario")
 	return strings.TrimRight(text, "\n") + "\n", nil
@@ -276,7 +276,7 @@ func TestScenarioMistakes(t *testing.T) {
 		"world 2\nall: send X9":              "line 2: ",
 		"world 2\nrnk 1: store":              `line 2: found "rnk 1"`,
 		"world 2\ntime":                      "line 2: time asks",
-		"world 2\nall: store\ndeadlock":      "line 3: a deadlock is expected",
+		"world 2\nall: store\ndeadlock":      "line 3: the launch ended with",
 		"world 2\nall: recv W\ntime":         "line 3: deadlock",
 		"world 2\nall: store\nwhat is this?": "line 3: found",
 	} {

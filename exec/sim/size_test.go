@@ -29,11 +29,7 @@ func TestRecordsOfPairs(t *testing.T) {
 
 // TestExplainedRunsForgetRoutes: an explained run keeps few of its paths, and finds the same again.
 func TestExplainedRunsForgetRoutes(t *testing.T) {
-	topo, err := conf.LoadTopology(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := machine.Build(topo)
+	m, err := machine.Build(conf.DefaultTopology())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,7 @@ func (c *carrier) stuck() error {
 	return c.mistake(first, says)
 }
 
-// name returns what errors call a block.
+// name returns the name of a block in errors.
 func (c *carrier) name(k *agent) string {
 	if c.several {
 		return fmt.Sprintf("rank %d block %d", k.id, k.block.Number)
@@ -239,8 +239,8 @@ func (k *rank) temporary(n int) piece {
 	return p
 }
 
-// before copies live tensors out of memory of a rank that is about to be written. The tensor except
-// of block by is what is written.
+// before copies live tensors out of memory of a rank that is about to be written. It leaves out the
+// tensor except of block by, because that is the value to be written.
 func (c *carrier) before(k *rank, writes []piece, by *agent, except int32) {
 	for _, a := range k.agents {
 		var hit []int32
@@ -399,7 +399,7 @@ func (c *carrier) step(k *agent) bool {
 	case text.Sync:
 		return c.meet(k, s.Words.Window)
 	default:
-		return c.fail(k, "no step of MSCCL does what it does; copies, messages and %v are all that there is", c.file.Op)
+		return c.fail(k, "MSCCL has no step for it, only for copies, messages and %v", c.file.Op)
 	}
 	return true
 }
@@ -428,7 +428,7 @@ func (c *carrier) send(k *agent, d tl.Dir, list []piece) bool {
 	}
 	peer, in := int(w.Out[i].Peer), int(w.Out[i].PeerIn)
 	if peer == k.id {
-		return c.fail(k, "it sends to itself, which no block can")
+		return c.fail(k, "it sends to its own rank: MSCCL has no such message")
 	}
 	key := [2]int{peer, in}
 	for _, p := range list {

@@ -12,7 +12,7 @@ import (
 	"kernbench/tl"
 )
 
-// Options holds what a user may choose.
+// Options holds the choices of the user.
 type Options struct {
 	Channels int // copies of the program, each with a part of every chunk
 	Protocol plan.Protocol

@@ -1,6 +1,6 @@
 package plan
 
-// File is a file of a program: its name for reports, and what is in it.
+// File is a file of a program: its name for reports, and its content.
 type File struct {
 	Name string
 	Data []byte

@@ -22,7 +22,7 @@ func (p *Plan) Where(rank, block, step int) string {
 	return text
 }
 
-// Name returns what reports call the block.
+// Name returns the name of the block in reports.
 func (b *Block) Name() string {
 	name := fmt.Sprintf("tb %d", b.ID)
 	if b.Label != "" {

@@ -13,11 +13,7 @@ import (
 // TestExplainedRoutesAreShared: an explained run has a route for each pair of PEs and kind of
 // transfer. Together they take little, and a route that is asked for again takes nothing.
 func TestExplainedRoutesAreShared(t *testing.T) {
-	topo, err := conf.LoadTopology(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := machine.Build(topo)
+	m, err := machine.Build(conf.DefaultTopology())
 	if err != nil {
 		t.Fatal(err)
 	}

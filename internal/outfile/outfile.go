@@ -41,7 +41,7 @@ func Create(name string) (*File, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, fmt.Errorf("%s is a folder: the name of a file is expected", name)
+		return nil, fmt.Errorf("%s is a folder: want the name of a file", name)
 	case !info.Mode().IsRegular():
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {

@@ -34,7 +34,7 @@ type Change struct {
 	Error string `json:"error,omitempty"` // why there is no time
 
 	spec    run.Spec
-	concern func(b *Blame) bool // whether the change can reduce a blame; nil: unknown
+	affects func(b *Blame) bool // whether the change can reduce a blame; nil: unknown
 }
 
 // WhatIf selects the changes to try.
@@ -131,13 +131,13 @@ func (r *Report) try(ctx context.Context, c *Change) {
 	if r.Time() > 0 {
 		c.Percent = 100 * float64(c.Saved) / float64(r.Time())
 	}
-	if c.concern == nil {
+	if c.affects == nil {
 		return
 	}
 	c.Bounded = true
 	for i := range r.Blames {
 		// A kernel that no longer waits needs no wake-up either.
-		if b := &r.Blames[i]; b.key.why == cause.Wake || c.concern(b) {
+		if b := &r.Blames[i]; b.key.why == cause.Wake || c.affects(b) {
 			c.Blame += r.Blames[i].Time
 		}
 	}
@@ -158,8 +158,8 @@ func (r *Report) trialLog() *cause.Log {
 }
 
 // bySet returns a change of the configuration.
-func (r *Report) bySet(name string, concern func(*Blame) bool, sets ...string) Change {
-	c := Change{Name: name, spec: r.Spec, concern: concern}
+func (r *Report) bySet(name string, affects func(*Blame) bool, sets ...string) Change {
+	c := Change{Name: name, spec: r.Spec, affects: affects}
 	c.spec.Sets = append(slices.Clone(r.Spec.Sets), sets...)
 	for i, s := range sets {
 		if i > 0 {
@@ -275,7 +275,7 @@ func (r *Report) links(class string) []Change {
 		return nil
 	}
 	// Credits, acknowledgements and polls of words pass links too, without queueing.
-	concern := func(b *Blame) bool {
+	affects := func(b *Blame) bool {
 		switch b.key.at.Kind() {
 		case cause.Link, cause.Buffer:
 			return kinds[r.machine.Spec(machine.LinkID(b.key.at.Number()))]
@@ -285,7 +285,7 @@ func (r *Report) links(class string) []Change {
 		return false
 	}
 	change := func(name string, alter func(s *machine.LinkSpec)) Change {
-		c := Change{Name: class + " " + name, spec: r.Spec, concern: concern}
+		c := Change{Name: class + " " + name, spec: r.Spec, affects: affects}
 		before := r.Spec.Alter
 		c.spec.Alter = func(m *machine.Machine) {
 			if before != nil {

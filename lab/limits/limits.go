@@ -233,7 +233,7 @@ func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *devi
 	case plan.Algorithm.Collective != what.Name:
 		return nil, nil, nil, fmt.Errorf("algorithm %s performs %s, not %s", name, plan.Algorithm.Collective, what.Name)
 	case plan.PerSIP():
-		return nil, nil, nil, fmt.Errorf("algorithm %s: with rank_level: sip a rank is a SIP: bound supports ranks that are PEs only", name)
+		return nil, nil, nil, fmt.Errorf("algorithm %s: found rank_level sip, want pe: bound supports only ranks that are PEs", name)
 	}
 	l.PEs, l.Ranks, l.Rings, l.Launch = plan.PEs, plan.World, plan.Algorithm.Window == nil, plan.Start
 	return x, l, plan, nil

@@ -128,7 +128,7 @@ func TestDevicesAreRefused(t *testing.T) {
 		{run.Spec{Bench: "mc2_matmul_allreduce", Algorithm: "ring_allreduce"}, "--algorithm would have no effect"},
 		{run.Spec{Bench: "hccl_allreduce", Options: map[string]string{"tile": "1"}}, "300 elements in tiles of 1 are 300 turns"},
 		{run.Spec{Bench: "hccl_allreduce", Op: tl.Prod}, "--op prod: tasks combine by sum, max and min"},
-		{run.Spec{Devices: []int{0}, Sets: []string{"defaults.rank_level=sip"}}, "a rank is a SIP"},
+		{run.Spec{Devices: []int{0}, Sets: []string{"defaults.rank_level=sip"}}, "found rank_level sip, want pe"},
 		{run.Spec{Options: map[string]string{"moed": "ring"}}, "no option --moed"},
 	} {
 		if _, err := run.Run(ctx, tt.spec); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -180,7 +180,7 @@ func (r *recording) Launch(ctx context.Context, l *launch.Launch) (*launch.Resul
 	case call == nil:
 		return nil, errors.New("it performs no collective: a program file is one of a collective")
 	case call.Plan.PerSIP():
-		return nil, errors.New("with rank_level: sip a rank is a SIP: ranks of a program are PEs")
+		return nil, errors.New("found rank_level sip, want pe: ranks of a program are PEs")
 	}
 	if err := r.use(call, l); err != nil {
 		return nil, err

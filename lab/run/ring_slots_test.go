@@ -54,9 +54,9 @@ func TestRingSlots(t *testing.T) {
 // An invalid ring_slots is refused, and the error has its place.
 func TestRingSlotsAreChecked(t *testing.T) {
 	for _, tt := range []struct{ value, want string }{
-		{"E", `found "E"; none, or directions with their slots such as E:8 W:2 is expected`},
+		{"E", `found "E", want none, or directions with their slots such as E:8 W:2`},
 		{"E:0", `found "E:0"; none, or directions`},
-		{"E:4097", `found "E:4097"; a direction and 1 to 4096 slots are expected, such as E:8`},
+		{"E:4097", `found "E:4097", want a direction and 1 to 4096 slots, such as E:8`},
 		{"N:4", `found "N:4"; ranks of ring_allreduce send to E, W`},
 		{"up:4", `found "up:4"; ranks of ring_allreduce send to E, W`},
 		{"E:2 E:3", `found E twice in "E:2 E:3"`},

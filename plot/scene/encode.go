@@ -26,9 +26,9 @@ func FormatOf(name string) (Format, error) {
 		return f, nil
 	}
 	if ext == "" {
-		return "", fmt.Errorf("%s: a name that ends in .svg, .png or .html is expected", name)
+		return "", fmt.Errorf("%s: want a name that ends in .svg, .png or .html", name)
 	}
-	return "", fmt.Errorf("%s: %s is not a picture format: .svg, .png or .html is expected", name, ext)
+	return "", fmt.Errorf("%s: %s is not a picture format: want .svg, .png or .html", name, ext)
 }
 
 // Encode returns a picture in a format.
@@ -41,5 +41,5 @@ func Encode(p *Picture, f Format) ([]byte, error) {
 	case FormatPNG:
 		return encodePNG(p)
 	}
-	return nil, fmt.Errorf("format %q: svg, png or html is expected", f)
+	return nil, fmt.Errorf("format %q: want svg, png or html", f)
 }

@@ -5,7 +5,7 @@ package scene
 import "errors"
 
 // pngMissing is the error for a PNG in this build.
-var pngMissing = errors.New("kernbench was built with the tag nopng, without PNG: .svg or .html is expected")
+var pngMissing = errors.New("kernbench was built with the tag nopng, without PNG: want .svg or .html")
 
 // canvas replaces the painter of PNG, which this build does not have.
 type canvas interface{}

@@ -90,7 +90,7 @@ func TestFormatOf(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
 		}
 	}
-	if _, err := Encode(sample(), "gif"); err == nil || !strings.Contains(err.Error(), "svg, png or html is expected") {
+	if _, err := Encode(sample(), "gif"); err == nil || !strings.Contains(err.Error(), "want svg, png or html") {
 		t.Errorf("%v", err)
 	}
 }

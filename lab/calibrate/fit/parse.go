@@ -34,7 +34,7 @@ func Parse(name string, data []byte) (*Table, error) {
 	}
 	return nil,
 		t.errorf(place{1, 1},
-			"found no table; the output of nccl-tests, its JSON (-J), or columns size_bytes and time_us are expected")
+			"found no table, want the output of nccl-tests, its JSON (-J), or columns size_bytes and time_us")
 }
 
 // tagged matches the prefix of a line that mpirun --tag-output writes.
@@ -99,7 +99,7 @@ func has(ws []word, text string) bool {
 func (t *Table) sizeOf(line int, w word) (int64, error) {
 	n, err := strconv.ParseInt(w.text, 10, 64)
 	if err != nil || n < 0 || n > mostBytes {
-		return 0, t.errorf(place{line, w.column}, "found %s; a whole number of bytes, such as 1048576, is expected", shown(w.text))
+		return 0, t.errorf(place{line, w.column}, "found %s, want a whole number of bytes, such as 1048576", shown(w.text))
 	}
 	return n, nil
 }
@@ -108,7 +108,7 @@ func (t *Table) sizeOf(line int, w word) (int64, error) {
 func (t *Table) usOf(line int, w word) (float64, error) {
 	us, err := strconv.ParseFloat(w.text, 64)
 	if err != nil || !(us > 0) || us > mostUs {
-		return 0, t.errorf(place{line, w.column}, "found %s; a time in µs, such as 18.75, is expected", shown(w.text))
+		return 0, t.errorf(place{line, w.column}, "found %s, want a time in µs, such as 18.75", shown(w.text))
 	}
 	return math.Max(us, 1e-6), nil // no time is below a picosecond
 }

@@ -49,7 +49,7 @@ func (t *Table) parseJSON(data []byte) error {
 	}
 	results := root.fields["results"]
 	if results == nil || results.items == nil {
-		return j.errorf(root, "found no list of results; version %d of what nccl-tests writes with -J is expected", newestJSON)
+		return j.errorf(root, "found no list of results, want version %d of what nccl-tests writes with -J", newestJSON)
 	}
 	var out, in []row
 	for _, v := range results.items {
@@ -96,7 +96,7 @@ func position(data []byte, offset int64) place {
 // row reads one placement of a result, nil where it has none.
 func (j *jsonTable) row(v *value, placement string) (*row, error) {
 	if v.fields == nil {
-		return nil, j.errorf(v, "found %s; a result with size, out_of_place and in_place is expected", v)
+		return nil, j.errorf(v, "found %s, want a result with size, out_of_place and in_place", v)
 	}
 	p := v.fields[placement]
 	if p == nil || p.fields == nil {
@@ -125,7 +125,7 @@ func (j *jsonTable) row(v *value, placement string) (*row, error) {
 		if f := v.fields[name]; f != nil {
 			text, ok := f.plain.(string)
 			if !ok {
-				return nil, j.errorf(f, "found %s; a text is expected as %s", f, name)
+				return nil, j.errorf(f, "found %s, want a text as %s", f, name)
 			}
 			*to = strings.TrimSpace(text)
 		}
@@ -145,7 +145,7 @@ func (j *jsonTable) integer(v *value, name string) (int64, error) {
 			return n, nil
 		}
 	}
-	return 0, j.errorf(v, "found %s; a whole number is expected as %s", v, name)
+	return 0, j.errorf(v, "found %s, want a whole number as %s", v, name)
 }
 
 // String returns a value as a message shows it.

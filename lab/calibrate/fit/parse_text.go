@@ -147,7 +147,7 @@ func (t *Table) textRow(h *columns, n int, line string) (out, in *row, err error
 	case onlyIn:
 		shift = h.betweenPlacements
 	case len(cells) < h.n && len(cells) <= max(h.outTime, h.inTime):
-		return nil, nil, t.errorf(place{n, 1}, "found %d columns; %d are expected, as in line %d", len(cells), h.n, h.line)
+		return nil, nil, t.errorf(place{n, 1}, "found %d columns, want %d, as in line %d", len(cells), h.n, h.line)
 	}
 	size, err := t.sizeOf(n, cells[h.size])
 	if err != nil {

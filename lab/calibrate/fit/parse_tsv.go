@@ -24,7 +24,7 @@ func (t *Table) parseTSV(lines []string, head int) error {
 		case "ranks":
 			n, err := strconv.Atoi(r.Value)
 			if err != nil || n < 1 || n > 1<<24 {
-				return t.errorf(at, "found %s; a number of ranks is expected", shown(r.Value))
+				return t.errorf(at, "found %s, want a number of ranks", shown(r.Value))
 			}
 			t.Ranks = n
 		case "collective":
@@ -36,7 +36,7 @@ func (t *Table) parseTSV(lines []string, head int) error {
 		case "root":
 			n, err := strconv.Atoi(r.Value)
 			if err != nil || n < -1 || n > 1<<24 {
-				return t.errorf(at, "found %s; a rank, or -1 for none, is expected", shown(r.Value))
+				return t.errorf(at, "found %s, want a rank, or -1 for none", shown(r.Value))
 			}
 			t.Root = n
 		case "placement":
@@ -45,21 +45,21 @@ func (t *Table) parseTSV(lines []string, head int) error {
 				t.InPlace = true
 			case "out-of-place":
 			default:
-				return t.errorf(at, "found %s; out-of-place or in-place is expected", shown(r.Value))
+				return t.errorf(at, "found %s, want out-of-place or in-place", shown(r.Value))
 			}
 		}
 	}
 	columns := map[string]int{}
 	for i, w := range words(lines[head]) {
 		if _, twice := columns[w.text]; twice {
-			return t.errorf(place{head + 1, w.column}, "found a second column %s; each is expected once", w.text)
+			return t.errorf(place{head + 1, w.column}, "found a second column %s, want each once", w.text)
 		}
 		columns[w.text] = i
 	}
 	time, ok := columns["time_us"]
 	if !ok {
 		return t.errorf(place{head + 1, 1},
-			"found columns without time_us; size_bytes and time_us are expected, and algbw_GBps and busbw_GBps are understood")
+			"found columns without time_us, want size_bytes and time_us; algbw_GBps and busbw_GBps are understood, too")
 	}
 	var rows []row
 	for i, line := range lines[head+1:] {
@@ -69,7 +69,7 @@ func (t *Table) parseTSV(lines []string, head int) error {
 		}
 		cells := words(line)
 		if len(cells) != len(columns) {
-			return t.errorf(place{n, 1}, "found %d columns; %d are expected, as in line %d", len(cells), len(columns), head+1)
+			return t.errorf(place{n, 1}, "found %d columns, want %d, as in line %d", len(cells), len(columns), head+1)
 		}
 		size, err := t.sizeOf(n, cells[columns["size_bytes"]])
 		if err != nil {
@@ -97,7 +97,7 @@ func (t *Table) parseTSV(lines []string, head int) error {
 func (t *Table) agrees(line int, w word, want float64) error {
 	got, err := strconv.ParseFloat(w.text, 64)
 	if err != nil {
-		return t.errorf(place{line, w.column}, "found %s; a bandwidth in GB/s is expected", shown(w.text))
+		return t.errorf(place{line, w.column}, "found %s, want a bandwidth in GB/s", shown(w.text))
 	}
 	const near, rounding = 0.02, 0.01
 	if diff := got - want; !(diff <= near*want+rounding && -diff <= near*want+rounding) {

@@ -100,13 +100,13 @@ func (t *Table) finish(rows []row) error {
 		r, first := &rows[i], &rows[0]
 		switch {
 		case r.typ != first.typ:
-			return t.errorf(r.column, "found the type %q after %q in line %d; one is expected: leave the rows of the others out",
+			return t.errorf(r.column, "found the type %q after %q in line %d, want one: leave the rows of the others out",
 				r.typ, first.typ, first.line)
 		case r.redop != first.redop:
-			return t.errorf(r.column, "found the reduction %q after %q in line %d; one is expected: leave the rows of the others out",
+			return t.errorf(r.column, "found the reduction %q after %q in line %d, want one: leave the rows of the others out",
 				r.redop, first.redop, first.line)
 		case r.root != first.root:
-			return t.errorf(r.column, "found the root %s after %s in line %d; one is expected: leave the rows of the others out",
+			return t.errorf(r.column, "found the root %s after %s in line %d, want one: leave the rows of the others out",
 				r.root, first.root, first.line)
 		case r.size == 0:
 			empty++

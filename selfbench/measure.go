@@ -125,7 +125,7 @@ func (s *Spec) madeBy() run.MadeBy {
 }
 
 func errNoTime(s *Spec) error {
-	return fmt.Errorf("found %d runs in a limit of %v, want at least one run and a limit above 0", s.Runs, s.Limit)
+	return fmt.Errorf("found runs %d and limit %v, want at least one run and a limit above 0", s.Runs, s.Limit)
 }
 
 func later(w *work) int {

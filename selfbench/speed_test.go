@@ -71,7 +71,7 @@ func TestMatching(t *testing.T) {
 	}{
 		{"start", "start"}, {"ring-*", "ring-256-slot ring-256-ideal"}, {"*-ideal", "ring-256-ideal"},
 		{"strat", `did you mean "start"?`},
-		{"ring", `"ring*" would mean all`},
+		{"ring", `"ring*" selects all names`},
 		{"tree-*", `no row has a name like "tree-*": LIST shows all`},
 		{"[", "syntax error in pattern"},
 	} {
@@ -180,7 +180,7 @@ func TestMeasureAsks(t *testing.T) {
 		want string
 	}{
 		{Spec{Runs: 0, Limit: 1}, "at least one"},
-		{Spec{Runs: 1}, "time for it"},
+		{Spec{Runs: 1}, "a limit above 0"},
 		{Spec{Runs: 1, Limit: 1, Only: []string{"strat"}}, `did you mean "start"`},
 	} {
 		if _, err := Measure(t.Context(), tt.spec); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -228,7 +228,7 @@ var following = []mistake{
 			m.h.Finalize()
 		}},
 	{name: "few slices", rule: hccl.BadIterate, call: "Iterate(handle 0, 1 slices)", found: "2 ranks come at a time",
-		right: "as many as the step size", returned: "0", tile: inTwos,
+		right: "pass slices of at least this length", returned: "0", tile: inTwos,
 		kernel: func(m *maker) {
 			id := m.init().h.AlltoAllV(hccl.CommitNow, m.send, fours(5), fifties, hccl.FP32, m.recv, fours(5), fifties, hccl.FP32, 1)
 			m.is(0, m.h.Iterate(hccl.Sources, id, make([]int, 1)))

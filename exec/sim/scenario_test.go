@@ -269,7 +269,7 @@ func (o *scenarioOutcome) deadlock() (string, error) {
 // Scripts that cannot be are refused, with their line.
 func TestScenarioMistakes(t *testing.T) {
 	for script, want := range map[string]string{
-		"world":                              "line 1: world N",
+		"world":                              "line 1: want world N",
 		"world x":                            `line 1: found "x"`,
 		"world 2 slot=1":                     `line 1: found "slot"`,
 		"world 2\nall: sent E":               `line 2: found " sent E"`,

@@ -326,7 +326,8 @@ func TestPerfIsRefused(t *testing.T) {
 		{"other collective", func(s *perf.Spec) { s.Algorithms = []string{"window_allgather"} }, "performs all_gather, not all_reduce"},
 		{"some and all", func(s *perf.Spec) { s.Algorithms, s.AllAlgorithms = []string{"ring_allreduce"}, true }, "one of the two"},
 		{"impossible ranks", func(s *perf.Spec) { s.Algorithms, s.Base.Ranks = []string{"mesh_allreduce"}, 3 }, "3 is not a square"},
-		{"rank is SIP", func(s *perf.Spec) { s.Base.Ranks, s.Base.Sets = 0, []string{"defaults.rank_level=sip"} }, "found rank_level sip, want pe"},
+		{"rank is SIP", func(s *perf.Spec) { s.Base.Ranks, s.Base.Sets = 0, []string{"defaults.rank_level=sip"} },
+			"found rank_level sip, want pe"},
 		{"key", func(s *perf.Spec) { s.Vary = []sweep.Variation{{Key: "n_slotz", Values: []string{"1"}}} }, "n_slots"},
 		{"value", func(s *perf.Spec) { s.Vary = []sweep.Variation{{Key: "n_slots", Values: []string{"many"}}} }, "many"},
 		{"key twice", func(s *perf.Spec) {

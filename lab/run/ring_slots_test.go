@@ -55,7 +55,7 @@ func TestRingSlots(t *testing.T) {
 func TestRingSlotsAreChecked(t *testing.T) {
 	for _, tt := range []struct{ value, want string }{
 		{"E", `found "E", want none, or directions with their slots such as E:8 W:2`},
-		{"E:0", `found "E:0"; none, or directions`},
+		{"E:0", `found "E:0", want none, or directions`},
 		{"E:4097", `found "E:4097", want a direction and 1 to 4096 slots, such as E:8`},
 		{"N:4", `found "N:4"; ranks of ring_allreduce send to E, W`},
 		{"up:4", `found "up:4"; ranks of ring_allreduce send to E, W`},

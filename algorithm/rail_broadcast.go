@@ -17,8 +17,8 @@ import (
 // Shares of railChain pieces go along a chain of nodes instead. A rank puts each piece to the next
 // node only, and that node forwards it in stage 2. So each network card sends a share once.
 //
-// A node has a barrier before the first store and one after the last store. A rank that puts has
-// heard at the end that its rail neighbours have begun the call. The window has a slot for each
+// A node has a barrier before the first store and one after the last store. A rank that puts
+// knows at the end that its rail neighbours have begun the call. The window has a slot for each
 // piece of a share. Rows 0 and 1 of the signals are for the barriers, row 2 for that. Piece t has
 // one word, in row 3+t.
 func railBroadcast(c *tl.Context, a tl.Args) {

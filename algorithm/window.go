@@ -23,7 +23,7 @@ import (
 // is followed by Quiet and PipeBarrier. That is enough for every kernel here:
 //
 //   - No rank leaves a call before all that read its copy of the window, and all whose copies it
-//     writes without having heard of them in the same call, have notified it, directly or through
+//     writes before they notify it in the same call, have notified it, directly or through
 //     others, that they have begun that call. In a mesh every rank notifies every other rank. In a
 //     ring by reads the left rank passes on, round after round, what it was notified of; after N-1
 //     rounds a rank knows that its right neighbour, its reader, has come. In a ring by puts both

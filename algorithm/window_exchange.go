@@ -115,7 +115,7 @@ func (x *exchange) round(step, m int) {
 	if !took {
 		return
 	}
-	x.c.PipeBarrier() // slots are read before their senders hear that they may fill them again
+	x.c.PipeBarrier() // slots are read before their senders are notified that they may fill them again
 	for i := range x.perServer {
 		if _, from := x.partners(step, i); from != x.me && m < x.rounds(x.out(from)) {
 			notify(x.c, x.credit.At(x.me), from)

@@ -76,7 +76,7 @@ var summaries = map[string]string{
 	"broadcast":      "the vector goes from the root along a chain of ranks",
 	"scatter":        "the vector goes from the root along a chain of ranks, and each keeps its block",
 	"shift":          "every vector moves one rank to the east",
-	"barrier":        "messages go round the ring until each rank has heard of all others",
+	"barrier":        "messages go round the ring until each rank is notified of all others",
 }
 
 // performs sets the collective of a stub.

@@ -98,10 +98,10 @@ func (c *call) make(k *hccl.Kernel, h *hccl.Hccl) {
 	}
 }
 
-// deaf does not hear that results are wrong: programs may write over what they have.
-type deaf struct{ tester }
+// ignoring ignores wrong results: programs may write over the results that they have.
+type ignoring struct{ tester }
 
-func (deaf) Errorf(string, ...any) {}
+func (ignoring) Errorf(string, ...any) {}
 
 // Programs of any calls with any arguments end: nothing panics, and nothing is left of them.
 func TestWildPrograms(t *testing.T) {
@@ -114,7 +114,7 @@ func TestWildPrograms(t *testing.T) {
 		if alike {
 			calls[1] = calls[0]
 		}
-		r := openRig(deaf{t}, runMode{timed: rapid.Bool().Draw(t, "timed"), seed: rapid.Uint64Range(0, 3).Draw(t, "seed")})
+		r := openRig(ignoring{t}, runMode{timed: rapid.Bool().Draw(t, "timed"), seed: rapid.Uint64Range(0, 3).Draw(t, "seed")})
 		g := r.group(2, hccl.Options{Buffer: 64})
 		x, y := r.buffer(2, 75, dtype.F32, pageInput), r.buffer(2, 75, dtype.F32, pageInput)
 		var ccs []*hccl.CcTiling

@@ -90,7 +90,7 @@ func TestLocalLaunches(t *testing.T) {
 	}
 }
 
-// TestPrivateLaunchesAreLeftOut: a judge that wants no more than it needs hears nothing of them.
+// TestPrivateLaunchesAreLeftOut: a judge that wants no more than it needs gets none of them.
 func TestLocalLaunchesAreLeftOut(t *testing.T) {
 	for when, k := range map[string]tl.Kernel{"short": func(c *tl.Context, a tl.Args) { own(c, a) }, "long": long} {
 		for _, brief := range []bool{false, true} {

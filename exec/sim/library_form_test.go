@@ -92,7 +92,7 @@ func TestLibraryClosedForms(t *testing.T) {
 			}
 			return took + ranks*(c.I+c.own(bytes)) + c.own(bytes)
 		}},
-		// The longest path is from rank 7 by 6 and 4, which has heard of 5 before.
+		// The longest path is from rank 7 by 6 and 4, which has received from 5 before.
 		{algorithm.BinomialGather, all, n / 4, nil, func(c *terms, n int) unit.Time {
 			bytes := int64(2 * n)
 			took := c.I + 2*c.own(bytes) + max(c.I, c.b.topo.Cube().HBMBW.Serial().Time(bytes))

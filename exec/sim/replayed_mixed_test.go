@@ -12,7 +12,7 @@ import (
 
 // TestShortBehindLong: while the parts of a long payload wait for slots of one ring, short payloads
 // leave by another over the same first link. A part that leaves earlier than a short payload passes
-// that link before it, although the replay hears of its slot later.
+// that link before it, although the replay learns of its slot later.
 func TestShortBehindLong(t *testing.T) {
 	kernel := func(before, after int) tl.Kernel {
 		return func(c *tl.Context, a tl.Args) {

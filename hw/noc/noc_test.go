@@ -14,7 +14,7 @@ import (
 	"kernbench/unit"
 )
 
-// recorder is a Sink that writes down what it hears.
+// recorder is a Sink that records its calls.
 type recorder struct {
 	q         *des.Queue
 	departed  map[uint32]unit.Time

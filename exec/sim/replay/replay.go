@@ -24,7 +24,7 @@ type Input struct {
 
 	Machine *machine.Machine
 	Spec    *pe.Spec
-	Net     *noc.Fabric // at rest; its sink hands on what it hears
+	Net     *noc.Fabric // at rest; its sink passes on its calls
 	Queue   *des.Queue  // of Net
 	Ideal   bool        // fidelity of Net
 	HBM     *machine.LinkSpec

@@ -235,24 +235,41 @@ func TestConformanceOnExecutors(t *testing.T) {
 }
 
 // Every type is tested with every reduction. Each pair takes the next world, count and grid of the
-// lists. With -exhaustive each pair is tested at every size.
+// lists. With -exhaustive every type and every reduction is tested at every size, and each pair at
+// one of as many sizes as there are reductions. What is only copied is tested with one type of each
+// width at every size, as kernels see nothing else of a type.
 func TestConformanceTypesAndOps(t *testing.T) {
+	all := exhaustive.On()
 	for _, a := range algorithm.All() {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
+			ops, widths := ops(t, a), map[int]bool{}
 			k := 0
-			for _, typ := range dtype.Types() {
-				for _, op := range ops(t, a) {
-					for _, s := range sizes(t, a, typ, k) {
+			for i, typ := range dtype.Types() {
+				for j, op := range ops {
+					ss := []size{sample(t, a, typ, k)}
+					if all && (len(ops) > 1 || !widths[typ.Size()]) {
+						ss = everyNth(allSizes(t, a, typ), i+j, len(ops))
+					}
+					for _, s := range ss {
 						t.Run(fmt.Sprintf("%v/%v/%v", typ, op, s), func(t *testing.T) {
 							check(t, a, run{size: s, typ: typ, op: op})
 						})
 					}
 					k++
 				}
+				widths[typ.Size()] = true
 			}
 		})
 	}
+}
+
+// everyNth returns those of all whose index is k modulo n.
+func everyNth(all []size, k, n int) (some []size) {
+	for i := k % n; i < len(all); i += n {
+		some = append(some, all[i])
+	}
+	return some
 }
 
 // size is the number of ranks and elements of a run, and its grid.
@@ -281,21 +298,18 @@ func allSizes(t *testing.T, a *algorithm.Algorithm, typ dtype.Type) []size {
 	return all
 }
 
-// someSizes lists every count on every grid of some small worlds, or with -exhaustive all sizes.
-// TestConformanceTypesAndOps covers larger worlds.
+// someSizes lists every count on every grid of some small worlds. TestConformanceTypesAndOps covers
+// larger worlds.
 func someSizes(t *testing.T, a *algorithm.Algorithm, typ dtype.Type) []size {
 	return slices.DeleteFunc(allSizes(t, a, typ), func(s size) bool {
-		return !exhaustive.On() && !slices.Contains([]int{1, 2, 3, 5, 8}, s.world)
+		return !slices.Contains([]int{1, 2, 3, 5, 8}, s.world)
 	})
 }
 
-// sizes returns the k-th sample of all sizes, or with -exhaustive all sizes.
-func sizes(t *testing.T, a *algorithm.Algorithm, typ dtype.Type, k int) []size {
-	if exhaustive.On() {
-		return allSizes(t, a, typ)
-	}
+// sample returns the k-th sample of all sizes.
+func sample(t *testing.T, a *algorithm.Algorithm, typ dtype.Type, k int) size {
 	world := worlds[k%len(worlds)]
 	ns := counts(t, a, world, typ)
 	gs := grids(t, a.Topology, world)
-	return []size{{world, ns[k%len(ns)], gs[k%len(gs)]}}
+	return size{world, ns[k%len(ns)], gs[k%len(gs)]}
 }

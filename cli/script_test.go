@@ -87,13 +87,21 @@ func interrupt() {
 	}
 }
 
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { scripts(t, "script", false) }
+
+// TestNewProjectScript has a script of its own, so that the step exhaustive of .ci/run leaves out
+// the other scripts.
+func TestNewProjectScript(t *testing.T) { scripts(t, "new_project", exhaustive.On()) }
+
+// scripts runs the scripts of a folder of testdata.
+func scripts(t *testing.T, dir string, all bool) {
+	t.Helper()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("testdata", "script"),
+		Dir: filepath.Join("testdata", dir),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("CHECKOUT", root)
 			for _, name := range []string{"GOCACHE", "GOMODCACHE"} { // a script's home is empty
@@ -103,7 +111,7 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "exhaustive" {
-				return exhaustive.On(), nil
+				return all, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},

@@ -1,6 +1,6 @@
 // Package exhaustive is the flag -exhaustive of the tests. With it a test runs its whole grid, and
-// not the sample that it runs by default. A test package that imports it has the flag; .ci/run sets
-// it for all of them.
+// not the sample that it runs by default. A test package that imports it has the flag. .ci/run sets
+// it for the tests that call On, and for random tests if TestMain calls Properties.
 //
 // It may import the standard library only. Only tests import it.
 package exhaustive

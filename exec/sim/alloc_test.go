@@ -29,6 +29,7 @@ func allocations(t *testing.T, e *sim.Executor, l *launch.Launch) float64 {
 // TestMessagesAllocateNothing: a launch with some four times the messages, of the same length,
 // allocates no more than one with few. All allocations belong to the launch.
 func TestMessagesAllocateNothing(t *testing.T) {
+	inOneGoroutine(t)
 	const world, few, many = 8, 5, 20 // pieces of a chunk
 	for _, space := range []mem.Space{mem.TCM, mem.HBM} {
 		for _, piece := range []int{100, 12_500} { // a slot, and several
@@ -59,6 +60,7 @@ func TestMessagesAllocateNothing(t *testing.T) {
 
 // TestOneSidedAllocatesNothing: the same of puts, notifications, waits and barriers.
 func TestOneSidedAllocatesNothing(t *testing.T) {
+	inOneGoroutine(t)
 	const world, n = 8, 100
 	rounds := func(k int) tl.Kernel {
 		return func(c *tl.Context, a tl.Args) {

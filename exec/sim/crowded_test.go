@@ -13,6 +13,7 @@ import (
 // TestCrowded: machines have random latencies, rates and buffers, and many ranks share links.
 // Replayed messages reach every link in the order in which events bring them.
 func TestCrowded(t *testing.T) {
+	inOneGoroutine(t)
 	all, replays := onRings(), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		a := rapid.SampledFrom(all).Draw(rt, "algorithm")

@@ -106,6 +106,10 @@ func TestOrderedPrograms(t *testing.T) {
 
 // TestOrderedUnderManySchedules is the same of a few programs, under a hundred schedules.
 func TestOrderedUnderManySchedules(t *testing.T) {
+	seeds := 100
+	if testing.Short() { // the race detector is slow, and each seed has the same goroutines
+		seeds = 10
+	}
 	for i := range 3 {
 		p := ordered(rand.New(rand.NewPCG(uint64(i), 5)))
 		p.order = mem.PutSignal
@@ -114,7 +118,7 @@ func TestOrderedUnderManySchedules(t *testing.T) {
 			t.Fatal(err, want.err)
 		}
 		differs := map[string]bool{}
-		for seed := range uint64(100) {
+		for seed := range uint64(seeds) {
 			got, err := p.onSim(noc.Slot, false, seed+1)
 			if err != nil || got.err != nil {
 				t.Fatal(err, got.err)
@@ -124,8 +128,8 @@ func TestOrderedUnderManySchedules(t *testing.T) {
 			}
 			differs[fmt.Sprint(got.res.Duration())] = true
 		}
-		if len(differs) < 50 {
-			t.Errorf("100 seeds made %d schedules", len(differs))
+		if len(differs) < seeds/2 {
+			t.Errorf("%d seeds made %d schedules", seeds, len(differs))
 		}
 	}
 }

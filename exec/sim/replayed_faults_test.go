@@ -82,10 +82,14 @@ func TestReplayedFaults(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			fidelities := []noc.Fidelity{noc.Slot, noc.Ideal}
+			if testing.Short() { // the race detector is slow, and both have the same goroutines
+				fidelities = fidelities[:1]
+			}
 			for _, world := range []int{16, 70} {
 				b := newBench(t, roundTrips(40, at), setup{world: world, n: 8})
 				for _, o := range bothCores {
-					for _, o.Fidelity = range []noc.Fidelity{noc.Slot, noc.Ideal} {
+					for _, o.Fidelity = range fidelities {
 						outs, replayed := b.sameInBothModes(t, o, views{}, views{data: true})
 						if ok := name == "nothing"; replayed != ok || (outs[0].Err == "") != ok {
 							t.Errorf("replayed %v, error %q", replayed, outs[0].Err)

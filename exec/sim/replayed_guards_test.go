@@ -80,6 +80,7 @@ func TestFullQueueToOnePeer(t *testing.T) {
 // The seeds are not random: a search found them. The replay is wrong at them if messages leave no
 // buffer space.
 func TestSendsWithinTheLead(t *testing.T) {
+	inOneGoroutine(t)
 	for name, tt := range map[string]struct {
 		issue, send []float64 // ns
 		seeds       []uint64

@@ -108,6 +108,7 @@ func handOn(steps int, work func(rank int) int) tl.Kernel {
 // TestTiesAtOneLink: messages of two SIPs reach a link at one instant. The one that events let go
 // first goes first when replayed, also where they wait for a buffer.
 func TestTiesAtOneLink(t *testing.T) {
+	inOneGoroutine(t)
 	for _, pair := range [][2]int{{28, 29}, {29, 30}, {31, 30}, {30, 31}} {
 		x, y := pair[0], pair[1]
 		to := map[int]int{x: 40, y: 42, x + 8: 41, y + 8: 43} // from SIP 3, and from the same places in SIP 4
@@ -168,6 +169,7 @@ func TestLaunchesInARowInBothModes(t *testing.T) {
 // TestNoSetup: on a machine whose DMA engines need no time to start, a credit lets the next part of
 // a payload go at once. The time is the same in both modes.
 func TestNoSetup(t *testing.T) {
+	inOneGoroutine(t)
 	for _, a := range []*algorithm.Algorithm{algorithm.MultiRingAllReduce, algorithm.DoubleTreeAllReduce, algorithm.MeshCenterAllReduce} {
 		for _, ns := range []int{0, 2} { // to issue an instruction, and to send
 			for _, slotBytes := range []int64{512, 1 << 16} {

@@ -33,6 +33,7 @@ func (b *bench) inParts(t *testing.T, o sim.Options) (out outcome) {
 // TestReplayInParts: a program that is recorded part by part, while it is replayed, comes to what
 // one that is kept comes to.
 func TestReplayInParts(t *testing.T) {
+	inOneGoroutine(t)
 	benches := map[string]*bench{}
 	for _, a := range []*algorithm.Algorithm{
 		algorithm.RingAllReduceChunked, algorithm.HalvingDoublingAllReduce, algorithm.HierarchicalPipelinedAllReduce,

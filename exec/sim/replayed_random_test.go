@@ -232,6 +232,7 @@ func TestRandomRings(t *testing.T) {
 // TestRandomRingsOnLevels: the same on PEs of many SIPs, whose messages meet at few links, with DMA
 // queues of any depth.
 func TestRandomRingsOnLevels(t *testing.T) {
+	inOneGoroutine(t)
 	replays := 0
 	for seed := range uint64(60) {
 		d := rand.New(rand.NewPCG(seed, 4))
@@ -267,6 +268,7 @@ func TestRandomRingsOnLevels(t *testing.T) {
 // TestDMAQueue: PEs whose DMA queues hold fewer descriptors than their rings have slots wait for
 // space in them, at the same times in both modes.
 func TestDMAQueue(t *testing.T) {
+	inOneGoroutine(t)
 	full := false
 	for _, a := range []*algorithm.Algorithm{algorithm.RingAllReduceChunked, algorithm.HalvingDoublingAllReduce,
 		algorithm.RecursiveDoublingAllReduce, algorithm.TorusAllReduce} {

@@ -30,10 +30,8 @@ func drawMachine(t *rapid.T) []string {
 // TestWithoutShortcuts: turning off one optimisation of the fabric changes no time and no event of
 // the trace. The machines have links with random latencies, rates and buffers.
 func TestWithoutShortcuts(t *testing.T) {
+	inOneGoroutine(t)
 	all, elements := onRings(), []int{1, 64, 700}
-	if testing.Short() { // the race detector is slow with that many messages
-		elements = elements[:2]
-	}
 	shortcuts := []noc.Shortcuts{noc.Exclusive, noc.Advance, noc.ContentionFree, noc.Compress, noc.Prefetch}
 	rapid.Check(t, func(rt *rapid.T) {
 		off := rapid.SampledFrom(shortcuts).Draw(rt, "off")
@@ -69,6 +67,7 @@ func TestWithoutShortcuts(t *testing.T) {
 // TestHalves: one-sided algorithms take the same times, and make the same events, whether routes
 // over one switch are stored as two halves or whole.
 func TestHalves(t *testing.T) {
+	inOneGoroutine(t)
 	ran := 0
 	for _, a := range algorithm.All() {
 		s := setup{world: 16, n: 64, slots: max(4, a.MinSlots), slotBytes: 512, sets: append(smallSIPs(

@@ -245,6 +245,7 @@ func TestFaultIsTheEarliest(t *testing.T) {
 
 // TestIdealIsFastest: ideal is never slower than slot. An all-to-all needs blocks of equal size.
 func TestIdealIsFastest(t *testing.T) {
+	inOneGoroutine(t)
 	for _, a := range onRings() {
 		var took [2]unit.Time
 		for i, f := range []noc.Fidelity{noc.Ideal, noc.Slot} {
@@ -285,4 +286,13 @@ func BenchmarkRing256(b *testing.B)     { benchmarkRing(b, 256, 64<<10, nil, fal
 func BenchmarkRing256Data(b *testing.B) { benchmarkRing(b, 256, 64<<10, nil, true) }
 func BenchmarkRing1024(b *testing.B) {
 	benchmarkRing(b, 1024, 64<<10, []string{"system.sips.count=8"}, false)
+}
+
+// inOneGoroutine skips a test with -short, if its launches have no data and no second core. They
+// run in one goroutine, so that the race detector has nothing to detect.
+func inOneGoroutine(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs in one goroutine")
+	}
 }

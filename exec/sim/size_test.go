@@ -29,6 +29,9 @@ func TestRecordsOfPairs(t *testing.T) {
 
 // TestExplainedRunsForgetRoutes: an explained run keeps few of its paths, and finds the same again.
 func TestExplainedRunsForgetRoutes(t *testing.T) {
+	if testing.Short() { // for the race detector, which has nothing to detect in one goroutine
+		t.Skip("runs in one goroutine")
+	}
 	m, err := machine.Build(conf.DefaultTopology())
 	if err != nil {
 		t.Fatal(err)

@@ -218,6 +218,8 @@ func ncclSystem(m *machine.Machine, ranks int) nccl.System {
 	node := levels[0].Members()
 	if len(levels) > 1 && ranks > node && ranks%node == 0 {
 		s.Nodes, s.Network = ranks/node, float64(node)*levels[1].Link.BW.GBs()
+		// NCCL has one limit of LL over a network for CPUs of AMD, and another one for all others.
+		s.AMD = levels[1].Software.LLRate > 0 && levels[1].Software.LLRate < 30*unit.GBPerSecond
 	}
 	return s
 }

@@ -33,17 +33,31 @@ var (
 	nvlsTreeLatencies = latencies{nvlink: [3]float64{simple: 25}, network: [3]float64{simple: 20.9}}
 )
 
-// caps are limits in GB/s of a generation for one, two, and four or more nodes; all but the first
-// by channel.
-type caps struct{ ll, ringLL128, treeLL128, tree, nvlsTree [3]float64 }
+// caps are limits in GB/s of a generation for one, two, and four or more nodes. All are by channel,
+// but ll: it is of all channels on one node.
+type caps struct {
+	ll                                   float64
+	ringLL128, treeLL128, tree, nvlsTree [3]float64
+}
+
+// networkLL has the limits in GB/s of all channels with LL for two, and four or more nodes: with
+// CPUs of AMD, and with others.
+var networkLL = map[bool][2]float64{true: {22.5, 19}, false: {39, 20.4}}
+
+// Time in µs to post a message of LL and LL128 to a network; a message of Simple takes three times
+// as long.
+const (
+	post    = 1.
+	postAMD = 2.
+)
 
 func same(v float64) [3]float64 { return [3]float64{v, v, v} }
 
 var generationCaps = map[Generation]caps{
-	Volta:     {[3]float64{39, 39, 20.4}, same(20), same(20), [3]float64{26.5, 18.5, 10}, [3]float64{26.5, 18.5, 10}},
-	Ampere:    {[3]float64{87.7, 22.5, 19}, same(20), same(20), [3]float64{24, 23.6, 17.8}, [3]float64{24, 23.6, 17.8}},
-	Hopper:    {[3]float64{141, 45, 35}, same(36.7), [3]float64{36.7, 36.7, 29}, [3]float64{38.7, 41.4, 36}, [3]float64{0, 57.7, 45.5}},
-	Blackwell: {[3]float64{282, 90, 70}, same(40), [3]float64{55.6, 31.7, 20}, [3]float64{70, 42.8, 24}, [3]float64{0, 96, 80}},
+	Volta:     {39, same(20), same(20), [3]float64{26.5, 18.5, 10}, [3]float64{26.5, 18.5, 10}},
+	Ampere:    {87.7, same(20), same(20), [3]float64{24, 23.6, 17.8}, [3]float64{24, 23.6, 17.8}},
+	Hopper:    {141, same(36.7), [3]float64{36.7, 36.7, 29}, [3]float64{38.7, 41.4, 36}, [3]float64{0, 57.7, 45.5}},
+	Blackwell: {282, same(40), [3]float64{55.6, 31.7, 20}, [3]float64{70, 42.8, 24}, [3]float64{0, 96, 80}},
 }
 
 // nvlsShare is the part of a link's rate that NCCL expects of reductions in a switch.
@@ -57,7 +71,8 @@ var speeds = map[Generation][]float64{
 	Blackwell: {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18},
 }
 
-// treeShares is the usable share of a tree's rate, by protocol, at 64 B, 128 B and so on.
+// treeShares is the usable share of a tree's rate, by protocol, at 64 B, 128 B and so on. On
+// Blackwell it is that of NVLSTree too.
 var treeShares = [3][24]float64{
 	ll:     {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
 	ll128:  {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},

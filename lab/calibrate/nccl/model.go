@@ -15,6 +15,7 @@ type System struct {
 	NVLink     float64 // GB/s in each direction of a GPU
 	Network    float64 // GB/s in each direction of all cards of a node; 0 with one node
 	NVLS       bool    // switches reduce and copy
+	AMD        bool    // the hosts have CPUs of AMD
 }
 
 // Estimate is an algorithm with a protocol, and its time.
@@ -68,7 +69,7 @@ func (s *System) Time(collective string, size unit.Bytes) (Estimate, bool) {
 		latency, rate := m.nvls(collective == "all_reduce")
 		add("nvls", simple, latency, rate)
 	case s.NVLS && s.Nodes > 1 && collective == "all_reduce":
-		latency, rate := m.nvlsTree()
+		latency, rate := m.nvlsTree(size)
 		add("nvls_tree", simple, latency, rate)
 	}
 	return best, true
@@ -113,11 +114,14 @@ func (m *model) ring(p int, size unit.Bytes) (latency, rate float64) {
 	rate = m.rate
 	switch p {
 	case ll:
-		rate = min(m.caps.ll[m.at], rate/2)
+		rate = min(m.ll(), rate/2)
 	case ll128:
 		rate = min(rate*0.92, float64(m.channels)*m.caps.ringLL128[m.at])
 	}
 	inside, between := ringLatencies.hop(p)
+	if m.Nodes > 1 {
+		inside = max(inside, m.post(p))
+	}
 	latency = (m.steps-m.between)*inside + m.between*between
 	if m.Nodes > 1 && p == simple && size/unit.Bytes(m.channels*m.Ranks) >= 64 {
 		latency *= 1.4
@@ -125,11 +129,39 @@ func (m *model) ring(p int, size unit.Bytes) (latency, rate float64) {
 	return ringLatencies.base[p] + latency, rate * float64(m.Ranks) / m.steps
 }
 
+// ll returns the limit of all channels with LL.
+func (m *model) ll() float64 {
+	if m.Nodes == 1 {
+		return m.caps.ll
+	}
+	return networkLL[m.AMD][m.at-1]
+}
+
+// post returns the time in µs that a ring's step takes at least where it crosses a network.
+func (m *model) post(p int) float64 {
+	t := post
+	if m.AMD {
+		t = postAMD
+	}
+	if p == simple {
+		t *= 3
+	}
+	return t
+}
+
+// treeShare returns the usable share of a tree's rate.
+func treeShare(p int, size unit.Bytes) float64 {
+	if at := bits.Len64(uint64(size>>6)) - 1; at >= 0 && at < len(treeShares[p]) {
+		return treeShares[p][at]
+	}
+	return 1
+}
+
 func (m *model) tree(p int, size unit.Bytes) (latency, rate float64) {
 	rate = min(m.rate*0.92, float64(m.channels)*m.caps.tree[m.at])
 	switch p {
 	case ll:
-		rate = min(rate/3.8, m.caps.ll[m.at])
+		rate = min(rate/3.8, m.ll())
 	case ll128:
 		share := 120. / 128
 		if m.Nodes == 1 {
@@ -137,19 +169,21 @@ func (m *model) tree(p int, size unit.Bytes) (latency, rate float64) {
 		}
 		rate = min(rate*share, float64(m.channels)*m.caps.treeLL128[m.at])
 	}
-	if at := bits.Len64(uint64(size>>6)) - 1; at >= 0 && at < len(treeShares[p]) {
-		rate *= treeShares[p][at]
-	}
+	rate *= treeShare(p, size)
 	inside, between := treeLatencies.hop(p)
 	latency = 2 * (float64(m.Ranks/m.Nodes-1)*inside + math.Floor(math.Log2(float64(m.Nodes)))*between)
 	return treeLatencies.base[p] + latency, rate / 2
 }
 
-// nvlsChannels is the number of channels that reduce in a switch.
-const nvlsChannels = 16
+// mostHeads is the largest number of GPUs of a node that reduce in a switch.
+const mostHeads = 32
 
+// heads returns the number of channels that reduce in a switch: one for each GPU of a node.
+func (m *model) heads() float64 { return float64(min(mostHeads, m.Ranks/m.Nodes)) }
+
+// nvlsRate returns the rate of all channels together. One channel of them is left out.
 func (m *model) nvlsRate() float64 {
-	return m.rate * nvlsShare[m.Generation] * (nvlsChannels - 1) / nvlsChannels
+	return m.rate * nvlsShare[m.Generation] * (m.heads() - 1) / m.heads()
 }
 
 func (m *model) nvls(twice bool) (latency, rate float64) {
@@ -160,8 +194,15 @@ func (m *model) nvls(twice bool) (latency, rate float64) {
 	return nvlsLatencies.nvlink[simple], rate * float64(m.Ranks) / m.steps
 }
 
-func (m *model) nvlsTree() (latency, rate float64) {
-	rate = min(2*m.nvlsRate(), nvlsChannels*m.caps.nvlsTree[m.at])
+func (m *model) nvlsTree(size unit.Bytes) (latency, rate float64) {
+	network := m.Network
+	if m.Nodes == 2 {
+		network *= 2 // each tree has both directions
+	}
+	rate = min(2*m.nvlsRate(), network, m.heads()*m.caps.nvlsTree[m.at])
+	if m.Generation == Blackwell {
+		rate *= treeShare(simple, size) // in hosts with CPUs of x86
+	}
 	inside, between := nvlsTreeLatencies.hop(simple)
 	return inside + 2*math.Floor(math.Log2(float64(m.Nodes)))*between, rate * float64(m.Ranks) / m.steps
 }

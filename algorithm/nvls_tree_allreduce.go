@@ -46,8 +46,9 @@ func (t *nodeTree) run() {
 	}
 }
 
-// treeLag is the number of steps between two nodes of a tree.
-const treeLag = 1
+// treeLag is the number of steps between two nodes of a tree. With two, a part is on its way to the
+// next node while a rank works on the following piece.
+const treeLag = 2
 
 // nodeTree is a call of nvlsTreeAllReduce.
 type nodeTree struct {
@@ -111,8 +112,8 @@ const (
 )
 
 // treePieces returns the number of pieces of a vector. Higher trees have more steps, and so more
-// pieces.
-func treePieces(bytes int64, height int) int { return nvlsPieces(bytes * int64(height)) }
+// pieces. With one node more pieces would cost barriers: between nodes, they fill the pipeline.
+func treePieces(bytes int64, height int) int { return nvlsPieces(2 * bytes * int64(height)) }
 
 // slotElems returns the number of elements of the longest half of a slice.
 func slotElems(nElem, pieces, width int) int {

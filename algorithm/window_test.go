@@ -410,7 +410,7 @@ func TestWindowBytes(t *testing.T) {
 		{algorithm.NVLSAllReduce, vector, [4]int64{1088, 1088, 1088, 1088}, 256, 16},
 		{algorithm.WindowAllReduceOnePhaseLL, vector, [4]int64{2112, 4160, 8256, 16448}, 512, 16},
 		{algorithm.WindowAllReduceTwoPhaseLL, vector, [4]int64{2176, 2176, 2176, 2176}, 512, 32},
-		{algorithm.NVLSTreeAllReduce, vector, [4]int64{2944, 3072, 3200, 3328}, 640, 96},
+		{algorithm.NVLSTreeAllReduce, vector, [4]int64{3200, 3456, 3712, 3968}, 640, 160},
 		{algorithm.SHARPAllReduce, vector, [4]int64{2176, 2176, 2176, 2176}, 512, 32},
 		{algorithm.NVLSReduceScatter, each, [4]int64{576, 1088, 2112, 4160}, 128, 16},
 		{algorithm.NVLSAllGather, one, [4]int64{576, 1088, 2112, 4160}, 128, 16},

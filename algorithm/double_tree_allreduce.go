@@ -17,14 +17,18 @@ import (
 // the leaves. So with n_slots of at least 2 no rank waits forever. With one slot a rank that sends
 // up may hold up a parent that sends down.
 func doubleTreeAllReduce(c *tl.Context, a tl.Args) {
-	height := bits.Len(uint(c.WorldSize()))
+	h, height := channelOf(c, &a), bits.Len(uint(c.WorldSize()))
 	var trees [2]chunkedTree
-	rounds := 0
 	for i := range trees {
 		trees[i] = newChunkedTree(c, a, i, height)
-		rounds = max(rounds, trees[i].chunks+2*height)
+		trees[i].at(i, h.me, h.n)
 	}
-	for round := range rounds {
+	reduceOnTrees(&trees, height)
+}
+
+// reduceOnTrees takes all chunks up and down both trees, of a common height.
+func reduceOnTrees(trees *[2]chunkedTree, height int) {
+	for round := range max(trees[0].chunks, trees[1].chunks) + 2*height {
 		for i := range trees {
 			trees[i].up(round - height + trees[i].depth)
 		}
@@ -36,30 +40,37 @@ func doubleTreeAllReduce(c *tl.Context, a tl.Args) {
 
 // chunkedTree is a rank's place in one of the trees, with half of the vector.
 type chunkedTree struct {
-	c       *tl.Context
-	op      tl.ReduceOp
-	dirs    topology.TreeDirs
-	depth   int     // below the root
-	is      [2]bool // there is such a child
-	half    tl.Ref  // of the vector
-	out     tl.Ref  // and of the result
-	chunks  int
-	reduced tl.Tensor // of the root: the chunk that is complete
+	c        *tl.Context
+	op       tl.ReduceOp
+	parent   tl.Dir
+	children []tl.Dir
+	depth    int    // below the root
+	half     tl.Ref // of the vector
+	out      tl.Ref // and of the result
+	chunks   int
+	reduced  tl.Tensor // of the root: the chunk that is complete
 }
 
+// newChunkedTree returns a tree without neighbours. Its height determines the number of chunks.
 func newChunkedTree(c *tl.Context, a tl.Args, tree, height int) chunkedTree {
 	h := channelOf(c, &a)
-	t := chunkedTree{c: c, op: a.Op, dirs: topology.TwoTreeDirs[tree], half: h.share(a.Shard(c.Rank())).Chunk(2, tree),
+	t := chunkedTree{c: c, op: a.Op, parent: topology.TwoTreeDirs[tree].Parent, half: h.share(a.Shard(c.Rank())).Chunk(2, tree),
 		out: h.share(a.Out(c.Rank(), a.NElem)).Chunk(2, tree)}
-	up, children := topology.TwoTreeStep(h.me, h.n, tree)
-	for k, child := range children {
-		t.is[k] = child >= 0
-	}
-	for ; up >= 0; t.depth++ {
-		up, _ = topology.TwoTreeStep(up, c.WorldSize(), tree)
-	}
 	t.chunks = pieces(c.ScratchBytes(), a, t.half.Len(), 2*height) // height levels up and as many down
 	return t
+}
+
+// at gives the tree the neighbours and the depth of place me of n.
+func (t *chunkedTree) at(tree, me, n int) {
+	up, children := topology.TwoTreeStep(me, n, tree)
+	for k, child := range children {
+		if child >= 0 {
+			t.children = append(t.children, topology.TwoTreeDirs[tree].Children[k])
+		}
+	}
+	for ; up >= 0; t.depth++ {
+		up, _ = topology.TwoTreeStep(up, n, tree)
+	}
 }
 
 func (t *chunkedTree) chunk(i int) tl.Ref { return t.half.Chunk(t.chunks, i) }
@@ -70,13 +81,11 @@ func (t *chunkedTree) up(i int) {
 		return
 	}
 	sum := t.c.Load(t.chunk(i))
-	for k, dir := range t.dirs.Children {
-		if t.is[k] {
-			sum = t.c.Combine(t.op, sum, t.c.Recv(dir, sum.Shape(), sum.DType()))
-		}
+	for _, dir := range t.children {
+		sum = t.c.Combine(t.op, sum, t.c.Recv(dir, sum.Shape(), sum.DType()))
 	}
 	if t.depth > 0 {
-		t.c.Send(t.dirs.Parent, sum)
+		t.c.Send(t.parent, sum)
 		return
 	}
 	t.reduced = t.c.Finish(t.op, sum, t.c.WorldSize())
@@ -90,12 +99,10 @@ func (t *chunkedTree) down(i int) {
 	}
 	result := t.reduced
 	if t.depth > 0 {
-		result = t.c.Recv(t.dirs.Parent, t.chunk(i).Shape, t.half.DType)
+		result = t.c.Recv(t.parent, t.chunk(i).Shape, t.half.DType)
 	}
-	for k, dir := range t.dirs.Children {
-		if t.is[k] {
-			t.c.Send(dir, result)
-		}
+	for _, dir := range t.children {
+		t.c.Send(dir, result)
 	}
 	t.c.Store(t.out.Chunk(t.chunks, i), result)
 }

@@ -19,6 +19,9 @@ func TestNVLSTreeTimes(t *testing.T) {
 		if far := time(nodes, 8, "system.nodes.link.latency_ns=2000"); far-base != unit.Time(4*height+2)*unit.Microsecond {
 			t.Errorf("%d nodes: %v, and with 1 µs more for each link %v: want %d µs more", nodes, base, far, 4*height+2)
 		}
+		if late := time(nodes, 8, "system.nodes.software.switch_ns=1000"); late-base != unit.Time(2*height)*unit.Microsecond {
+			t.Errorf("%d nodes: %v, and with 1 µs more for each put %v: want %d µs more", nodes, base, late, 2*height)
+		}
 		if slow := time(nodes, 8, "system.switch.reduce.latency_ns=1000"); slow-base != unit.Time(height+1)*unit.Microsecond {
 			t.Errorf("%d nodes: %v, and with 1 µs more in each switch %v: want %d µs more", nodes, base, slow, height+1)
 		}

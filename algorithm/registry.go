@@ -36,6 +36,7 @@ type Algorithm struct {
 	// or calls take turns with two that outlive them, made for the largest: see Args.Uses.
 	Window    func(world, nElem int, t dtype.Type) (*mem.Layout, error)
 	Rails     bool // each channel can have an order of ranks of its own: see tl.Rails
+	Trees     bool // has the latencies and channels of NCCL's trees: software.trees
 	Pipelined bool // sends a vector in pieces, of chunk_size: Args.ChunkBytes
 
 	// Path returns the ranks that a vector passes in a chain or a tree on rings. It is nil for

@@ -14,6 +14,7 @@ type Software struct {
 	Protocols Protocols `conf:"protocols" doc:"protocols, by which a receiver detects that a message has arrived; the setting protocol of ccl.yaml chooses one"`
 	Channels  Channels  `conf:"channels" doc:"rings that a collective runs side by side, each with a share of the data and a thread block of its own" json:",omitzero"`
 	Blocks    Blocks    `conf:"blocks" doc:"thread blocks, which carry out programs of other tools" json:",omitzero"`
+	Trees     TreeHops  `conf:"trees" doc:"latencies of messages of node_tree_allreduce" json:",omitzero"`
 	Starts    Starts    `conf:"starts" doc:"start times of single collectives and of graphs, in place of launch_ns" json:",omitzero"`
 	NCCL      string    `conf:"nccl" doc:"generation of GPUs, which selects the constants of NCCL's cost model; kernbench calibrate --score compares with that model; none: NCCL has no model of this machine" enum:"none|volta|ampere|hopper|blackwell"`
 }
@@ -178,27 +179,65 @@ type Hops struct {
 	LL     unit.Time `conf:"ll_ns" doc:"latency of a message of ll; 0: software.protocols.ll.latency_ns"`
 	LL128  unit.Time `conf:"ll128_ns" doc:"latency of a message of ll128; 0: software.protocols.ll128.latency_ns"`
 	Simple unit.Time `conf:"simple_ns" doc:"latency of a message of simple; 0: software.protocols.simple.latency_ns"`
+	Trees  TreeHops  `conf:"trees" doc:"latencies of messages of node_tree_allreduce over this level" json:",omitzero"`
+	Switch unit.Time `conf:"switch_ns" doc:"latency of a message of simple in algorithms whose switches reduce; 0: simple_ns" json:",omitzero"`
 	P2P    P2P       `conf:"p2p" doc:"channels of point-to-point transfers of ranks that this level joins" json:",omitzero"`
 	LLRate unit.Rate `conf:"ll_gbs" doc:"rate of data of all channels of a collective together with ll, if each has a link of its own into this level; 0: that of software.channels" min:"0GB/s" json:",omitzero"`
 }
 
+// TreeHops has latencies of messages on trees, by protocol. A rank of a tree sends on what it has
+// received from several others.
+type TreeHops struct {
+	LL     unit.Time `conf:"ll_ns" doc:"latency of a message of ll; 0: as on rings"`
+	LL128  unit.Time `conf:"ll128_ns" doc:"latency of a message of ll128; 0: as on rings"`
+	Simple unit.Time `conf:"simple_ns" doc:"latency of a message of simple; 0: as on rings"`
+}
+
+func (h *Hops) of(protocol string) unit.Time { return byProtocol(protocol, h.LL, h.LL128, h.Simple) }
+
+// Of returns the latency of a protocol; 0: as on rings.
+func (h *TreeHops) Of(protocol string) unit.Time {
+	return byProtocol(protocol, h.LL, h.LL128, h.Simple)
+}
+
+func byProtocol(name string, ll, ll128, simple unit.Time) unit.Time {
+	switch name {
+	case "ll":
+		return ll
+	case "ll128":
+		return ll128
+	}
+	return simple
+}
+
+// Traffic is what messages are part of. Software may have other latencies for them.
+type Traffic int
+
+// The kinds of traffic.
+const (
+	OnRings  Traffic = iota // and everything else
+	OnTrees                 // of node_tree_allreduce
+	Switched                // of algorithms whose switches reduce
+)
+
 // Latencies returns the times from the arrival of a message of a protocol until its receiver sees
 // it. Element 0 is for messages that use no level of the network. Element i is for messages whose
 // outermost level is i-1. There is one element if all are equal.
-func (t *Topology) Latencies(protocol string) []unit.Time {
+func (t *Topology) Latencies(protocol string, of Traffic) []unit.Time {
 	usual := t.values.Software.Protocol(protocol).Latency
+	if of == OnTrees {
+		usual = cmp.Or(t.values.Software.Trees.Of(protocol), usual)
+	}
 	all := []unit.Time{usual}
 	differ := false
 	for _, l := range t.values.System.Levels {
-		late := l.Software.Simple
-		switch protocol {
-		case "ll":
-			late = l.Software.LL
-		case "ll128":
-			late = l.Software.LL128
-		}
-		if late == 0 {
-			late = usual
+		hops := &l.Software
+		late := cmp.Or(hops.of(protocol), usual)
+		switch {
+		case of == OnTrees:
+			late = cmp.Or(hops.Trees.Of(protocol), late)
+		case of == Switched && protocol == "simple":
+			late = cmp.Or(hops.Switch, late)
 		}
 		all, differ = append(all, late), differ || late != usual
 	}

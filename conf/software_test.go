@@ -113,19 +113,35 @@ func TestLatenciesByLevel(t *testing.T) {
 system:
   levels:
     - {network: switch, count: 8, link: {bw_gbs: 100}}
-    - {network: switch, count: 4, link: {bw_gbs: 50}, software: {simple_ns: 11484, ll128_ns: 5}}
-software: {protocols: {simple: {latency_ns: 2984}, ll: {latency_ns: 184}, ll128: {latency_ns: 5}}}
+    - network: switch
+      count: 4
+      link: {bw_gbs: 50}
+      software: {simple_ns: 11484, ll128_ns: 5, trees: {ll_ns: 2484}, switch_ns: 18384}
+software: {protocols: {simple: {latency_ns: 2984}, ll: {latency_ns: 184}, ll128: {latency_ns: 5}}, trees: {simple_ns: 3584}}
 `)}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const ns = unit.Nanosecond
-	for name, want := range map[string][]unit.Time{"simple": {2984 * ns, 2984 * ns, 11484 * ns}, "ll": {184 * ns}, "ll128": {5 * ns}} {
-		if got := top.Latencies(name); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", name, got, want)
+	for _, tt := range []struct {
+		protocol string
+		traffic  Traffic
+		want     []unit.Time
+	}{
+		{"simple", OnRings, []unit.Time{2984 * ns, 2984 * ns, 11484 * ns}},
+		{"ll", OnRings, []unit.Time{184 * ns}},
+		{"ll128", OnRings, []unit.Time{5 * ns}},
+		{"simple", OnTrees, []unit.Time{3584 * ns, 3584 * ns, 11484 * ns}},
+		{"ll", OnTrees, []unit.Time{184 * ns, 184 * ns, 2484 * ns}},
+		{"ll128", OnTrees, []unit.Time{5 * ns}},
+		{"simple", Switched, []unit.Time{2984 * ns, 2984 * ns, 18384 * ns}},
+		{"ll", Switched, []unit.Time{184 * ns}},
+	} {
+		if got := top.Latencies(tt.protocol, tt.traffic); !slices.Equal(got, tt.want) {
+			t.Errorf("%s, traffic %d: %v, want %v", tt.protocol, tt.traffic, got, tt.want)
 		}
 	}
-	if got := DefaultTopology().Latencies("ll"); !slices.Equal(got, []unit.Time{0}) {
+	if got := DefaultTopology().Latencies("ll", OnRings); !slices.Equal(got, []unit.Time{0}) {
 		t.Errorf("the default machine: %v", got)
 	}
 }

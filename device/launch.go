@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"kernbench/conf"
 	"kernbench/mem"
 	"kernbench/tl"
 	"kernbench/tl/launch"
@@ -74,7 +75,7 @@ func (c *Context) LaunchTeam(ctx context.Context, name string, k tl.Kernel, t *m
 // launchBare runs a kernel on some PEs without rings.
 func (c *Context) launchBare(ctx context.Context, name string, k tl.Kernel, pes []int32, a *arguments) (*Launched, error) {
 	defaults := c.cfg.CCL.Merge(name)
-	ring, err := c.ringOf(&defaults)
+	ring, err := c.ringOf(&defaults, conf.OnRings)
 	if err != nil {
 		return nil, err
 	}

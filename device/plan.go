@@ -155,7 +155,7 @@ func (c *Context) needs(name string, a *algorithm.Algorithm, windows bool) error
 // timing completes a plan with its rings and the times of software.
 func (c *Context) timing(p *Plan) (err error) {
 	p.Start = c.cfg.Machine.Topology().Software().Start(p.Algorithm.Collective, p.Config.Protocol)
-	if p.Ring, err = c.ringOf(&p.Config); err != nil {
+	if p.Ring, err = c.ringOf(&p.Config, trafficOf(p.Algorithm)); err != nil {
 		return err
 	}
 	return p.ringSlots()
@@ -229,7 +229,8 @@ func (c *Context) world(cfg *conf.Resolved, asked int) (int, error) {
 }
 
 // ringOf returns the configuration of the rings as executors take it.
-func (c *Context) ringOf(cfg *conf.Resolved) (tl.Ring, error) {
+func (c *Context) ringOf(cfg *conf.Resolved, traffic conf.Traffic) (tl.Ring, error) {
+	t := c.cfg.Machine.Topology()
 	space, err := mem.ParseSpace(cfg.BufferKind)
 	if err != nil {
 		return tl.Ring{}, cfg.Errorf("buffer_kind", "%v", err)
@@ -237,8 +238,8 @@ func (c *Context) ringOf(cfg *conf.Resolved) (tl.Ring, error) {
 	r := tl.Ring{
 		Slots: cfg.NSlots, SlotBytes: int64(cfg.SlotSize), Space: space, CreditBytes: int64(cfg.CreditBytes),
 		Poll: cfg.Backpressure == "poll", PollEvery: cfg.PollInterval, WakeCost: cfg.WakeCost,
-		OnRecv: cfg.Credit == "on_recv", Strict: cfg.StrictValidation, Protocol: protocolOf(c.cfg.Machine.Topology(), cfg.Protocol),
-		LL: protocolOf(c.cfg.Machine.Topology(), "ll"), LL128: protocolOf(c.cfg.Machine.Topology(), "ll128"),
+		OnRecv: cfg.Credit == "on_recv", Strict: cfg.StrictValidation, Protocol: protocolOf(t, cfg.Protocol, traffic),
+		LL: protocolOf(t, "ll", traffic), LL128: protocolOf(t, "ll128", traffic),
 	}
 	return r, r.Validate()
 }

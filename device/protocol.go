@@ -1,6 +1,7 @@
 package device
 
 import (
+	"kernbench/algorithm"
 	"kernbench/conf"
 	"kernbench/tl"
 	"kernbench/unit"
@@ -16,7 +17,7 @@ func (c *Context) channels(p *Plan, bytes unit.Bytes, rails tl.Rails) tl.Ring {
 	software := c.cfg.Machine.Topology().Software()
 	n := p.Config.Channels
 	if n == 0 {
-		n = software.Channels.Of(bytes, p.World)
+		n = p.llChannels(bytes)
 	}
 	ring.Protocol.Copy = software.Channels.SlowsAcross(n, c.railRate(rails))
 	return p.onRails(ring, rails)
@@ -24,8 +25,30 @@ func (c *Context) channels(p *Plan, bytes unit.Bytes, rails tl.Rails) tl.Ring {
 
 // protocolOf converts a protocol for executors. With every protocol of the data a credit is only a
 // flag, written without a fence and found by polling. So its latency is that of an ll message.
-func protocolOf(t *conf.Topology, name string) tl.Protocol {
+func protocolOf(t *conf.Topology, name string, traffic conf.Traffic) tl.Protocol {
 	p := t.Software().Protocol(name)
-	return tl.Protocol{Latency: t.Latencies(name), Credit: t.Latencies("ll"), Payload: p.Payload(),
+	return tl.Protocol{Latency: t.Latencies(name, traffic), Credit: t.Latencies("ll", conf.OnRings), Payload: p.Payload(),
 		Channel: t.Software().Blocks.Copy}
+}
+
+// trafficOf returns what the messages of an algorithm are part of.
+func trafficOf(a *algorithm.Algorithm) conf.Traffic {
+	switch {
+	case a.Trees:
+		return conf.OnTrees
+	case a.Multimem:
+		return conf.Switched
+	}
+	return conf.OnRings
+}
+
+// llChannels returns the number of channels of a call with ll. On rings each rank sends a share of
+// the vector in a step. On trees it sends all of it, so fewer bytes are worth a channel.
+func (p *Plan) llChannels(bytes unit.Bytes) int {
+	ranks := p.World
+	if p.Algorithm.Trees {
+		ranks = 1
+	}
+	software := p.machine.Topology().Software()
+	return software.Channels.Of(bytes, ranks)
 }

@@ -116,10 +116,12 @@ func (p *Plan) channels(bytes unit.Bytes) int {
 	least := simplePerChannel
 	switch p.Config.Protocol {
 	case "ll":
-		if software := p.machine.Topology().Software().Channels; software.Count > 0 {
-			return software.Of(bytes, p.World)
+		if n := p.llChannels(bytes); n > 0 {
+			return n
 		}
-		least = llPerChannel * unit.Bytes(p.World)
+		if least = llPerChannel; !p.Algorithm.Trees {
+			least *= unit.Bytes(p.World)
+		}
 	case "ll128":
 		least = ll128PerChannel
 	}

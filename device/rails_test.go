@@ -72,25 +72,29 @@ func TestRailsOf(t *testing.T) {
 // TestRailsOfACall: few bytes use few channels, as NCCL counts them, and slots of all channels fit
 // in memory.
 func TestRailsOfACall(t *testing.T) {
+	ring, tree := algorithm.RingAllReduceChunked, algorithm.NodeTreeAllReduce
 	for _, tt := range []struct {
+		algorithm        *algorithm.Algorithm
 		protocol, preset string
 		channels         int
 		sizes            []unit.Bytes
 		want             []int
 	}{
-		{"simple", "dgx-h100", 0, []unit.Bytes{8, 64*unit.KiB - 4, 64 * unit.KiB, 256 * unit.KiB, unit.GiB}, []int{1, 1, 2, 8, 8}},
-		{"ll128", "dgx-h100", 0, []unit.Bytes{8, 10 * unit.KiB, 40 * unit.KiB}, []int{1, 2, 8}},
-		{"ll", "dgx-h100", 0, []unit.Bytes{8, 128 * unit.KiB, 512 * unit.KiB}, []int{1, 2, 8}},
-		{"ll", "leaf-spine-roce", 0, []unit.Bytes{8, 256 * unit.KiB, unit.MiB}, []int{1, 2, 8}}, // 32 ranks
-		{"simple", "dgx-h100", 3, []unit.Bytes{8, unit.GiB}, []int{3, 3}},
-		{"simple", "dgx-h100", 24, []unit.Bytes{8, unit.GiB}, []int{8, 8}},
+		{ring, "simple", "dgx-h100", 0, []unit.Bytes{8, 64*unit.KiB - 4, 64 * unit.KiB, 256 * unit.KiB, unit.GiB}, []int{1, 1, 2, 8, 8}},
+		{ring, "ll128", "dgx-h100", 0, []unit.Bytes{8, 10 * unit.KiB, 40 * unit.KiB}, []int{1, 2, 8}},
+		{ring, "ll", "dgx-h100", 0, []unit.Bytes{8, 128 * unit.KiB, 512 * unit.KiB}, []int{1, 2, 8}},
+		{ring, "ll", "leaf-spine-roce", 0, []unit.Bytes{8, 256 * unit.KiB, unit.MiB}, []int{1, 2, 8}}, // 32 ranks
+		{tree, "ll", "dgx-h100", 0, []unit.Bytes{8, 8 * unit.KiB, 32 * unit.KiB}, []int{1, 2, 8}},     // not by ranks
+		{tree, "ll", "leaf-spine-roce", 0, []unit.Bytes{8, 8 * unit.KiB, 32 * unit.KiB}, []int{1, 2, 8}},
+		{ring, "simple", "dgx-h100", 3, []unit.Bytes{8, unit.GiB}, []int{3, 3}},
+		{ring, "simple", "dgx-h100", 24, []unit.Bytes{8, unit.GiB}, []int{8, 8}},
 	} {
 		sets := []string{"system.nodes.count=2"}
 		if tt.preset == "leaf-spine-roce" {
 			sets = nil
 		}
 		m := presetMachine(t, tt.preset, sets...)
-		p := &Plan{Algorithm: algorithm.RingAllReduceChunked, World: m.NumPEs(), machine: m}
+		p := &Plan{Algorithm: tt.algorithm, World: m.NumPEs(), machine: m}
 		for i := range p.World {
 			p.PEs = append(p.PEs, int32(i))
 		}
@@ -110,7 +114,8 @@ func TestRailsOfACall(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s on %s, nchannels %d: %v channels for %v, want %v", tt.protocol, tt.preset, tt.channels, got, tt.sizes, tt.want)
+			t.Errorf("%s, %s on %s, nchannels %d: %v channels for %v, want %v",
+				tt.algorithm.Name, tt.protocol, tt.preset, tt.channels, got, tt.sizes, tt.want)
 		}
 	}
 }

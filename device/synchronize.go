@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"kernbench/conf"
 	"kernbench/exec"
 	"kernbench/tl/launch"
 )
@@ -17,7 +18,7 @@ func (c *Context) Synchronize(ctx context.Context) error {
 		return nil
 	}
 	defaults := c.cfg.CCL.Merge("streams")
-	ring, err := c.ringOf(&defaults)
+	ring, err := c.ringOf(&defaults, conf.OnRings)
 	if err != nil {
 		return err
 	}

@@ -197,7 +197,7 @@ func TestWireErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Lookup("ring"); err == nil || !strings.Contains(err.Error(), "mesh_2d, none, ring_1d") {
+	if _, err := Lookup("ring"); err == nil || !strings.Contains(err.Error(), "mesh_2d, node_trees, none, ring_1d") {
 		t.Errorf("Lookup of an unknown name: %v", err)
 	}
 	if _, err := Connect(2, nil); err == nil {

@@ -289,7 +289,7 @@ func (l *Loaded) model(p plan.Protocol) timing.Model {
 	if c.Efficiency > 0 && c.Efficiency < m.Efficiency {
 		m.Efficiency = c.Efficiency
 	}
-	if hops := topo.Latencies(name); c.Latency > 0 && len(hops) > 1 {
+	if hops := topo.Latencies(name, conf.OnRings); c.Latency > 0 && len(hops) > 1 {
 		m.Hops = hops
 	}
 	return m

@@ -173,8 +173,13 @@ func (m *tuneMachine) change(plan *device.Plan, name, setting string) (bool, err
 // onlyProtocol reports whether all protocols of a machine take the same.
 func onlyProtocol(t *conf.Topology) bool {
 	for _, name := range []string{"ll", "ll128"} {
-		if t.Software().Protocol(name) != t.Software().Protocol("simple") || !slices.Equal(t.Latencies(name), t.Latencies("simple")) {
+		if t.Software().Protocol(name) != t.Software().Protocol("simple") {
 			return false
+		}
+		for _, traffic := range []conf.Traffic{conf.OnRings, conf.OnTrees, conf.Switched} {
+			if !slices.Equal(t.Latencies(name, traffic), t.Latencies("simple", traffic)) {
+				return false
+			}
 		}
 	}
 	return true

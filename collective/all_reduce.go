@@ -25,6 +25,6 @@ var AllReduce = register(Collective{
 		"ring_allreduce_chunked", "double_tree_allreduce", "direct_allreduce", "window_allreduce_onephase_push", "nvls_allreduce",
 	},
 	KnownNCCL:  []string{"ring_allreduce_chunked", "nvls_allreduce"},
-	KnownRails: []string{"rail_allreduce"},
+	KnownRails: []string{"node_tree_allreduce", "nvls_tree_allreduce"},
 	Least:      "ring_allreduce_chunked",
 })

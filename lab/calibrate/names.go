@@ -60,9 +60,10 @@ func (h HoldOut) holds(i int, size unit.Bytes) bool {
 
 // Algorithms returns the algorithms that the library of a machine is known to have, if kernbench
 // has equivalents. For a machine with an NCCL generation these are NCCL's rings and its reductions
-// in switches. For others they are those of all libraries, such as the one-shots of MSCCL, which
-// RCCL runs. NCCL's tree, a chain inside a node, has no equivalent here. On several nodes
-// rail_allreduce stands for its NVLSTree. If none is known, the algorithm of perf is returned.
+// in switches, and on several nodes its trees too. An algorithm that is better than all of them
+// does not count, since the machine did not run it. For other machines they are those of all
+// libraries, such as the one-shots of MSCCL, which RCCL runs. If none is known, the algorithm of
+// perf is returned.
 func Algorithms(what *collective.Collective, generation string, nodes int, otherwise string) []string {
 	switch ours := nccl.Generation(generation); {
 	case len(what.KnownNCCL) > 0 && slices.Contains(nccl.Generations(), ours):
@@ -138,8 +139,11 @@ func modelParams(t *conf.Topology, collectives, keep []string) ([]modelParam, er
 	}
 	for _, name := range protocolsOf(t) {
 		p := s.Protocol(name)
-		all = append(all, modelParam{name: name, keys: []string{"software.protocols." + name + ".latency_ns"},
-			base: p.Latency.Ns(), hop: true})
+		hop := modelParam{name: name, keys: []string{"software.protocols." + name + ".latency_ns"}, base: p.Latency.Ns(), hop: true}
+		if tree := s.Trees.Of(name); tree > 0 { // it keeps its distance from that of a ring
+			hop.keys, hop.plus = append(hop.keys, "software.trees."+name+"_ns"), []float64{0, (tree - p.Latency).Ns()}
+		}
+		all = append(all, hop)
 	}
 	all = append(all, modelParam{name: paramMessage, keys: []string{"pe.ipcq.recv_ns"}, base: t.PE().IPCQ.Recv.Ns()})
 	levels := t.System().Between()

@@ -66,7 +66,7 @@ func (p *modelParam) settings(value float64) []sweep.Setting {
 	for k, key := range p.keys {
 		v := value
 		if p.plus != nil {
-			v += p.plus[k]
+			v = max(0, v+p.plus[k])
 		}
 		all = append(all, sweep.Setting{Key: key, Value: p.text(v)})
 	}

@@ -29,7 +29,7 @@ type SizeRange struct {
 // ncclName returns what NCCL calls the algorithm that one of the library stands for.
 func ncclName(algorithm string) string {
 	for _, one := range []struct{ part, name string }{
-		{"nvls_tree", "nvls_tree"}, {"nvls", "nvls"}, {"rail", "nvls_tree"}, {"tree", "tree"}, {"ring", "ring"},
+		{"nvls_tree", "nvls_tree"}, {"nvls", "nvls"}, {"tree", "tree"}, {"ring", "ring"},
 	} {
 		if strings.Contains(algorithm, one.part) {
 			return one.name

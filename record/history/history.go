@@ -8,7 +8,6 @@ package history
 
 import (
 	"fmt"
-	"sync"
 
 	"kernbench/mem"
 	"kernbench/tl"
@@ -164,17 +163,16 @@ func (w AgentInfo) ofEngine() string {
 	return s
 }
 
-// Log takes records from an executor and hands them to a judge in batches, in order. The judge
-// works in parallel to the executor, except in Flush.
+// Log takes records from an executor and hands them to a judge in batches, in order. The judge runs
+// in the executor's goroutine.
 type Log struct {
 	Timed bool // the executor has a clock
 
-	known  sync.RWMutex // for agents, which the judge reads
 	agents []AgentInfo
 	index  map[AgentInfo]Agent
 	cur    []Record
 	lives  []bool // by agent: its Start was handed over, and no Join
-	handover
+	judging
 	local
 	op   uint64
 	ring uint32
@@ -185,15 +183,13 @@ func New(judge func([]Record)) *Log {
 	host := AgentInfo{Rank: -1, PE: -1, Stream: -1, Program: -1}
 	return &Log{
 		agents: []AgentInfo{host}, index: map[AgentInfo]Agent{host: Host},
-		cur: make([]Record, 0, leastBatch), handover: handover{judge: judge},
+		cur: make([]Record, 0, batchSize), judging: judging{judge: judge},
 	}
 }
 
 // Agent returns the number of an agent, a new one at the first call. The tasks of a queue share one
 // number, because they run one after the other. A call for it begins a task.
 func (l *Log) Agent(w AgentInfo) Agent {
-	l.known.Lock()
-	defer l.known.Unlock()
 	key := w
 	key.Task = min(1, w.Task)
 	a, ok := l.index[key]
@@ -226,11 +222,7 @@ func (l *Log) Joins(a, ended Agent, at unit.Time) {
 }
 
 // Info returns the current description of an agent.
-func (l *Log) Info(a Agent) AgentInfo {
-	l.known.RLock()
-	defer l.known.RUnlock()
-	return l.agents[a]
-}
+func (l *Log) Info(a Agent) AgentInfo { return l.agents[a] }
 
 // InfoIn returns the description of an agent as of a record with this task.
 func (l *Log) InfoIn(a Agent, task int32) AgentInfo {
@@ -292,7 +284,8 @@ func (l *Log) next() *Record {
 		return &l.held[len(l.held)-1]
 	}
 	if len(l.cur) == cap(l.cur) {
-		l.cur = l.handOver(l.cur)
+		l.look(l.cur)
+		l.cur = l.cur[:0]
 	}
 	l.cur = l.cur[:len(l.cur)+1]
 	return &l.cur[len(l.cur)-1]
@@ -310,9 +303,7 @@ func (l *Log) End() {
 
 // Flush hands over all records added so far, and returns when the judge has finished them.
 func (l *Log) Flush() {
+	l.look(l.cur)
+	l.cur = l.cur[:0]
 	l.rest()
-	if len(l.cur) > 0 {
-		l.judge(l.cur)
-		l.cur = l.cur[:0]
-	}
 }

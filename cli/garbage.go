@@ -20,7 +20,7 @@ const (
 
 	// The heap at the first collection. A short run ends before it, and a collection would take a
 	// tenth of its time. Go takes the percentage of 4 MiB as long as nothing was collected.
-	heapFirst       = 64 << 20
+	heapFirst       = 128 << 20
 	heapFirstCounts = 4 << 20
 )
 

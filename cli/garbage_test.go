@@ -8,7 +8,7 @@ func TestGarbagePercent(t *testing.T) {
 		live uint64
 		want int
 	}{
-		{"nothing yet, so that the first is at 64 MiB", 0, 1600},
+		{"nothing yet, so that the first is at 128 MiB", 0, 3200},
 		{"a small run", 20 << 20, 300},
 		{"128 MiB beside as much", 128 << 20, 100},
 		{"500 MiB, of which half is less", 500 << 20, 50},

@@ -146,9 +146,10 @@ func (h *account) putSignal(r int, dst, src span, w history.Word, v int64) {
 	h.add(r, "put_signal", history.Record{Kind: history.Complete, Op: op, Done: history.Source})
 }
 
-func (h *account) putSignalNBI(r int, dst, src span, w history.Word, v int64) {
+func (h *account) putSignalNBI(r int, dst, src span, w history.Word, v int64) uint64 {
 	op := h.putCarrying(r, "put_signal_nbi", dst, src, true, w, v)
 	h.update(r, "put_signal_nbi", w, history.Record{Kind: history.Notify, Op: op, Carry: true, Update: tl.SignalAdd, Value: v})
+	return op
 }
 
 func (h *account) get(r int, dst, src span) {

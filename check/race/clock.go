@@ -19,6 +19,7 @@ type vec struct {
 type clockPool struct {
 	vecs     []*vec // with memory for times
 	bare     []*vec
+	fresh    []vec // not used so far
 	liveVecs int
 	deferring
 }
@@ -111,8 +112,17 @@ func (d *clockPool) newBare() *vec {
 		v.refs = 1
 		return v
 	}
-	return &vec{refs: 1}
+	if len(d.fresh) == 0 {
+		d.fresh = make([]vec, vecSlab)
+	}
+	v := &d.fresh[0]
+	d.fresh = d.fresh[1:]
+	v.refs = 1
+	return v
 }
+
+// vecSlab is the number of vectors that are allocated at a time.
+const vecSlab = 64
 
 // mine returns a vec of the clock that no other clock holds, with at least n entries.
 func (d *clockPool) mine(c *clock, n int) []uint32 {

@@ -52,7 +52,8 @@ func bothWays(o race.Options, change func(*race.Detector), program func(d *race.
 	return usual, plain, usual != nil && plain != nil
 }
 
-// Words that are kept as an event or as a settled word are judged as words are.
+// Words that are kept as an event or as a settled word are judged as words are. So are puts without
+// their signals, of which many agents make use.
 func TestCompactWords(tt *testing.T) {
 	const ranks, words = 3, 2
 	orders := []mem.Ordering{mem.PutSignal, mem.ByChannel, mem.InOrder, mem.Sequential}
@@ -67,8 +68,9 @@ func TestCompactWords(tt *testing.T) {
 			}
 		}), 1, 30).Draw(t, "steps")
 		order := rapid.SampledFrom(orders).Draw(t, "order")
+		idle := rapid.SampledFrom([]int{0, 32}).Draw(t, "idle ranks")
 		usual, plain, _ := both(race.Options{Order: order, Most: 1000}, func(d *race.Detector) bool {
-			h := newAccount(tt, d, ranks)
+			h := newAccount(tt, d, ranks+idle)
 			for i, s := range steps {
 				h.line = fmt.Sprintf("kernel.go:%d", i)
 				peer := (s.rank + s.peer) % ranks

@@ -103,7 +103,7 @@ func (d *Detector) race(f, e *event, a mem.Addr, n int64) {
 // state describes the progress of f when e began, as the agent of e can know it.
 func (d *Detector) state(f, e *event) string {
 	switch {
-	case f.done == 0:
+	case d.doneAt(f) == 0:
 		return "possibly still in flight"
 	case f.agent != e.agent && d.agents[e.agent].clk.reaches(f.agent, f.issued):
 		return fmt.Sprintf("finished in this run, but still in flight at the last release of %v", d.agentOf(f))
@@ -206,7 +206,7 @@ func (d *Detector) missingEdge(f, e *event) string {
 		finish = d.finishing(f, n.to) // a fence orders nothing across destinations
 		return fmt.Sprintf("%s of %v between %s and %s, which notifies %v", finish, who, here, spot(n.call, n.line), whom)
 	}
-	if f.done != 0 {
+	if d.doneAt(f) != 0 {
 		finish = "" // it is complete, but no agent is notified
 	}
 	if !f.write {
@@ -300,7 +300,7 @@ func (d *Detector) unsure(f, e *event) (wait *sighting, update *event) {
 // over.
 func (d *Detector) knownOver(f, u *event) bool {
 	for ; f != nil; f = d.carrierOf(f) {
-		if f == u || f.done != 0 && u.clk.time >= f.done || f.link != 0 && f.link == u.link && u.before[f.class] >= f.seq {
+		if f == u || d.doneAt(f) != 0 && u.clk.time >= f.done || f.link != 0 && f.link == u.link && u.before[f.class] >= f.seq {
 			return true
 		}
 	}

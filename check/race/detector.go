@@ -72,6 +72,7 @@ type agent struct {
 	plain    list          // loads and stores that may be incomplete
 	sided    list          // puts and gets
 	updates  list          // notifications and atomics
+	periods
 	links    linksTo
 	lastLink linkID
 	lastPE   int32

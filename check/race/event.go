@@ -44,7 +44,7 @@ type event struct {
 	refs    int32
 	agent   history.Agent
 	issued  uint32 // time of agent
-	done    uint32 // time of agent at which it knows of the completion; 0: not yet
+	done    uint32 // time of agent at which it knows of the completion; read it by doneAt
 	link    linkID // of what takes effect at a PE: all that its agent sends there
 	seq     uint32 // its number on the link
 	more    moreID
@@ -56,10 +56,11 @@ type event struct {
 	write   bool
 	atomic  bool // a write that does not conflict with other atomic ones
 	float   bool
-	local   bool // the issuer's side of a put or get
-	pending bool // in one of the lists of its agent
-	joint   bool // accesses of one moment: see joint.go
-	change       // of a word
+	local   bool   // the issuer's side of a put or get
+	pending bool   // in one of the lists of its agent, as long as its period lasts
+	joint   bool   // accesses of one moment: see joint.go
+	change         // of a word
+	period  uint16 // of its agent, if pending: see period.go
 
 	size
 	before seqs // up to where on its link what was sent earlier is there first
@@ -307,7 +308,7 @@ func (d *Detector) release(e *event) {
 
 // pend puts an event among those whose completion its agent will learn of.
 func (d *Detector) pend(e *event) {
-	e.pending = true
+	e.pending, e.period = true, d.agents[e.agent].period
 	d.push(d.queue(e), e)
 }
 
@@ -326,23 +327,18 @@ func (d *Detector) queue(e *event) *list {
 func (d *Detector) settle(e *event) {
 	if e.pending {
 		e.pending = false
-		d.remove(d.queue(e), e)
+		if e.period == d.agents[e.agent].period {
+			d.remove(d.queue(e), e)
+		}
 	}
 }
 
 // complete notes that the agent of an event knows of its completion from now on.
 func (d *Detector) complete(e *event) {
-	if e.done == 0 {
+	if d.doneAt(e) == 0 {
 		e.done = d.agents[e.agent].now()
 	}
 	d.settle(e)
-}
-
-// completeAll completes a whole list.
-func (d *Detector) completeAll(l *list) {
-	for l.head != 0 {
-		d.complete(d.event(l.head))
-	}
 }
 
 // finish completes an event, and with it what had to be there before.
@@ -373,13 +369,6 @@ func (d *Detector) inherit(e, f *event) {
 	}
 	take(f.link, f.before)
 	take(d.via(f))
-}
-
-func (d *Detector) completeEverything(a *agent) {
-	d.completeJoints(a, true)
-	d.completeAll(&a.plain)
-	d.completeAll(&a.sided)
-	d.completeAll(&a.updates)
 }
 
 // completeOp completes those pieces of one access for which done returns true. Numbers of accesses
@@ -483,7 +472,7 @@ func (d *Detector) knowsItself(c *clock, e *event) bool {
 				}
 			}
 		}
-		if e.link != 0 && d.covers(c, e) || e.done != 0 && c.reaches(e.agent, e.done) {
+		if e.link != 0 && d.covers(c, e) || e.done != 0 && c.reaches(e.agent, e.done) { // surelyDone has called doneAt
 			return true
 		}
 	}
@@ -492,7 +481,8 @@ func (d *Detector) knowsItself(c *clock, e *event) bool {
 
 // surelyDone reports whether the clock shows at once that the agent of an event has completed it.
 func (d *Detector) surelyDone(c *clock, e *event) bool {
-	return e.done != 0 && (e.agent == c.agent && c.time >= e.done || c.v.shows(e.agent, e.done, mostBases))
+	done := d.doneAt(e)
+	return done != 0 && (e.agent == c.agent && c.time >= done || c.v.shows(e.agent, done, mostBases))
 }
 
 // carrierOf returns the carrier of an event, or nil.

@@ -430,7 +430,7 @@ func (d *Detector) judgePair(f, e *event, a mem.Addr, n int64) (keep, settled bo
 	}
 	ordered := m.ordered || f.carrier != 0 && d.knowsLines(&d.agents[e.agent].clk, f, a, n)
 	apart := !ordered && (f.write || e.write) && d.heldAt(f) != nil && d.heldAt(e) != nil && d.excluded(f, e, a)
-	if f.agent == e.agent && f.plain() && f.done == 0 && (e.plain() || e.local) && !f.joint {
+	if f.agent == e.agent && f.plain() && d.doneAt(f) == 0 && (e.plain() || e.local) && !f.joint {
 		d.waitFor(f, e)
 	}
 	if f.write || e.write {

@@ -53,6 +53,7 @@ func (t *table[T]) at(key mem.Addr) *T {
 	p := t.all[key]
 	if p == nil {
 		p = new(T)
+		*p = *new(T) // a page of fresh memory that is read first costs a second fault when it is written
 		t.all[key] = p
 	}
 	*e = entry[T]{key, p}

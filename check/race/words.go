@@ -270,10 +270,17 @@ func (d *Detector) firstWait(r *history.Record) bool {
 		y.reset()
 		y.one = &e.clk
 		y.cover(d.linkOf(e, pe(r.Word)), d.proven(e))
-		if !e.joint { // a joint event would be noted once for each of its words
+		put := d.signalled(e)
+		switch {
+		case put != nil:
+			y.sure = append(y.sure, put)
+		case !e.joint: // a joint event would be noted once for each of its words
 			y.sure = append(y.sure, e)
 		}
 		d.teach(r.Agent, y)
+		if put != nil {
+			d.freeSignal(put, e)
+		}
 	}
 	i := d.words.newSettled()
 	x := d.words.settledAt(i)

@@ -125,7 +125,7 @@ func newDetector(o Options, f *facts) *Detector {
 	}
 	d := &Detector{
 		opts: o, facts: f,
-		shadow: shadow{pages: newTable[pages]()}, words: words{pages: newTable[wordPage]()},
+		shadow: shadow{pages: newTable(func(p *pages) { p[0][0].one = 0 })}, words: words{pages: newTable(func(p *wordPage) { p[0] = untouched })},
 		spots: placeNames{index: map[placeName]placeID{}}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
 		clockPool: clockPool{deferring: deferring{chainLimit: firstChainLimit}},
 		guarding:  guarding{compared: map[[2]history.Agent]bool{}},
@@ -348,9 +348,16 @@ func (d *Detector) endGrid(s history.Agent) {
 func (d *Detector) rest() {
 	for _, ps := range d.pages.all {
 		for i := range ps {
-			d.releaseSegs(&ps[i])
+			if d.fullOf(&ps[i]) == nil {
+				d.releaseSegs(ps[i].segs())
+			}
 		}
 	}
+	for _, p := range d.full {
+		d.releaseSegs(p.segs)
+	}
+	clear(d.full)
+	d.full = d.full[:0]
 	d.clearSheets()
 	d.pages.clear()
 	d.restGuards()

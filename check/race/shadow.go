@@ -13,22 +13,69 @@ const (
 	pageSize = 1 << pageBits
 )
 
-// page is the stretches of one page that were accessed, by address. It fits a line of a cache, with
-// the stretches of most pages.
+// page is the stretches of one page that were accessed, by address.
 type page struct {
 	segs   []seg
-	own    [2]seg      // where segs are at first
 	sheets *pageSheets // nil: none
 }
 
+// smallPage is a page with two stretches at most, and no sheet. Of another page, the first stretch
+// has the event isFull, and the number of the page in its field rest. Two fit a line of a cache.
+type smallPage [2]seg
+
+const isFull = ^eventID(0)
+
 // pages are those of a larger stretch of memory: most agents touch many in a row.
-type pages [1 << (pagesBits - pageBits)]page
+type pages [1 << (pagesBits - pageBits)]smallPage
 
 const pagesBits = 19
 
-// pageAt returns the page of an address.
-func (s *shadow) pageAt(a mem.Addr) *page {
+// smallAt returns the small page of an address.
+func (s *shadow) smallAt(a mem.Addr) *smallPage {
 	return &s.pages.at(a >> pagesBits)[a>>pageBits&(1<<(pagesBits-pageBits)-1)]
+}
+
+// fullOf returns the page that a small page refers to, or nil if the stretches are its own.
+func (s *shadow) fullOf(p *smallPage) *page {
+	if p[0].one != isFull {
+		return nil
+	}
+	return s.full[p[0].rest]
+}
+
+// pageAt returns the page of an address, which is not small from now on.
+func (s *shadow) pageAt(a mem.Addr) *page {
+	small := s.smallAt(a)
+	if p := s.fullOf(small); p != nil {
+		return p
+	}
+	return s.grow(small, slices.Clone(small.segs()))
+}
+
+// grow makes a page with these stretches of a small one.
+func (s *shadow) grow(small *smallPage, segs []seg) *page {
+	p := &page{segs: segs}
+	*small = smallPage{{one: isFull, rest: nodeID(len(s.full))}}
+	s.full = append(s.full, p)
+	return p
+}
+
+// segs returns the stretches of a small page.
+func (p *smallPage) segs() []seg {
+	n := 0
+	for n < len(p) && p[n].one != 0 {
+		n++
+	}
+	return p[:n]
+}
+
+// touchSmall enters an event into bytes [lo, hi) of a small page.
+func (d *Detector) touchSmall(small *smallPage, base mem.Addr, lo, hi uint16, e *event) {
+	d.view.segs = small.segs()
+	d.touch(&d.view, base, lo, hi, e)
+	if now := d.view.segs; len(now) > len(small) { // they have moved
+		d.grow(small, now)
+	}
 }
 
 // seg is bytes [lo, hi) of a page, with the accesses that a later one may have to be ordered after.
@@ -58,6 +105,8 @@ func (s *shadow) nodeAt(i nodeID) *node { return &s.nodes[i>>slabBits][i&(slabSi
 // shadow is the memory that agents have accessed.
 type shadow struct {
 	pages table[pages]
+	full  []*page // those that are not small
+	view  page    // scratch: the stretches of a small page
 	sheetPool
 	nodes    [][]node // in slabs
 	numNodes nodeID
@@ -101,7 +150,13 @@ func (d *Detector) access(e *event, r *history.Range) {
 func (d *Detector) stretch(e *event, a mem.Addr, n int64) {
 	for end := a + mem.Addr(n); a < end; {
 		base := a &^ (pageSize - 1)
-		p, hi := d.pageAt(a), min(end, base+pageSize)
+		small, hi := d.smallAt(a), min(end, base+pageSize)
+		p := d.fullOf(small)
+		if p == nil {
+			d.touchSmall(small, base, uint16(a-base), uint16(hi-base), e)
+			a = hi
+			continue
+		}
 		if p.sheets != nil && *p.sheets != (pageSheets{}) {
 			free, next := d.acrossSheet(e, a, end)
 			if next != a {
@@ -183,8 +238,6 @@ func (d *Detector) extend(p *page, lo, hi uint16, e *event) {
 			s.hi = hi
 			return
 		}
-	} else if cap(p.segs) == 0 {
-		p.segs = p.own[:0]
 	}
 	e.hold()
 	p.segs = append(p.segs, seg{lo: lo, hi: hi, one: e.id})
@@ -289,10 +342,10 @@ func (d *Detector) dropRest(s *seg) {
 	d.dropReaders(s)
 }
 
-// releaseSegs gives back what the stretches of a page hold.
-func (d *Detector) releaseSegs(p *page) {
-	for i := range p.segs {
-		s := &p.segs[i]
+// releaseSegs gives back what stretches hold.
+func (d *Detector) releaseSegs(segs []seg) {
+	for i := range segs {
+		s := &segs[i]
 		d.release(d.event(s.one))
 		d.dropRest(s)
 	}

@@ -216,7 +216,7 @@ func (d *Detector) dissolve(s *sheet) {
 			}
 		}
 	}
-	d.releaseSegs(&s.page)
+	d.releaseSegs(s.segs)
 	d.sheets[id] = nil
 	d.freeSheets = append(d.freeSheets, id)
 }
@@ -254,7 +254,7 @@ func (d *Detector) acrossSheet(e *event, a, end mem.Addr) (free, next mem.Addr) 
 func (d *Detector) clearSheets() {
 	for _, s := range d.sheets {
 		if s != nil {
-			d.releaseSegs(&s.page)
+			d.releaseSegs(s.segs)
 		}
 	}
 	d.sheets, d.freeSheets = d.sheets[:0], d.freeSheets[:0]

@@ -5,6 +5,7 @@ import "kernbench/mem"
 // table maps the high bits of addresses to entries of type T. It caches entries, because a rank
 // alternates between pages of its own and of its peers.
 type table[T any] struct {
+	touch func(*T) // writes a new entry, since fresh memory that is read first faults twice
 	all   map[mem.Addr]*T
 	cache []entry[T] // by cacheIndex
 }
@@ -17,8 +18,8 @@ type entry[T any] struct {
 // cacheBits is log2 of the number of cached entries.
 const cacheBits = 13
 
-func newTable[T any]() table[T] {
-	return table[T]{all: map[mem.Addr]*T{}, cache: make([]entry[T], 1<<cacheBits)}
+func newTable[T any](touch func(*T)) table[T] {
+	return table[T]{touch: touch, all: map[mem.Addr]*T{}, cache: make([]entry[T], 1<<cacheBits)}
 }
 
 // clear removes all entries.
@@ -53,7 +54,7 @@ func (t *table[T]) at(key mem.Addr) *T {
 	p := t.all[key]
 	if p == nil {
 		p = new(T)
-		*p = *new(T) // a page of fresh memory that is read first costs a second fault when it is written
+		t.touch(p)
 		t.all[key] = p
 	}
 	*e = entry[T]{key, p}

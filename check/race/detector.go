@@ -69,10 +69,7 @@ type agent struct {
 	asked    bool // isStream is known
 	isStream bool
 	parent   history.Agent // the agent that started it last
-	plain    list          // loads and stores that may be incomplete
-	sided    list          // puts and gets
-	updates  list          // notifications and atomics
-	periods
+	pending
 	links    linksTo
 	lastLink linkID
 	lastPE   int32
@@ -125,8 +122,9 @@ func newDetector(o Options, f *facts) *Detector {
 	}
 	d := &Detector{
 		opts: o, facts: f,
-		shadow: shadow{pages: newTable(func(p *pages) { p[0][0].one = 0 })}, words: words{pages: newTable(func(p *wordPage) { p[0] = untouched })},
-		spots: placeNames{index: map[placeName]placeID{}}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
+		shadow: shadow{pages: newTable(func(p *pages) { p[0][0].one = 0 })},
+		words:  words{pages: newTable(func(p *wordPage) { p[0] = untouched })},
+		spots:  placeNames{index: map[placeName]placeID{}}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
 		clockPool: clockPool{deferring: deferring{chainLimit: firstChainLimit}},
 		guarding:  guarding{compared: map[[2]history.Agent]bool{}},
 	}

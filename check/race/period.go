@@ -8,10 +8,25 @@ import "math"
 // end. They need not be changed one by one: doneAt finds the end when it is needed. A plain judge
 // changes them.
 
-// periods is the state of an agent for its periods.
-type periods struct {
-	period uint16   // the current one
+// pending is what an agent has begun in its current period and may not be complete.
+type pending struct {
+	plain   list // loads and stores
+	sided   list // puts and gets
+	updates list // notifications and atomics
+
+	period uint16   // number of the period
 	ends   []uint32 // times of the agent at which earlier ones ended
+}
+
+// endPeriod completes all at a time of the agent. It returns false if there are no more numbers.
+func (p *pending) endPeriod(now uint32) bool {
+	if p.period == math.MaxUint16 {
+		return false
+	}
+	p.ends = append(p.ends, now)
+	p.period++
+	p.plain, p.sided, p.updates = list{}, list{}, list{}
+	return true
 }
 
 // doneAt returns the time of its agent at which the agent knows of the completion of an event; 0:
@@ -31,15 +46,11 @@ func (d *Detector) completeEverything(a *agent) {
 	if a.plain == (list{}) && a.sided == (list{}) && a.updates == (list{}) {
 		return
 	}
-	if d.plain || a.period == math.MaxUint16 { // none is left
+	if d.plain || !a.endPeriod(a.clk.time) {
 		d.completeAll(&a.plain)
 		d.completeAll(&a.sided)
 		d.completeAll(&a.updates)
-		return
 	}
-	a.ends = append(a.ends, a.clk.time)
-	a.period++
-	a.plain, a.sided, a.updates = list{}, list{}, list{}
 }
 
 // completeAll completes a whole list.

@@ -50,7 +50,7 @@ const house = `
 	device;
 	algorithm < tl, collective, topology, mem, dtype, unit, internal/near;
 	kerneltest;
-	check/race < record/history, tl, mem, unit, internal/prefetch;
+	check/race < record/history, tl, mem, unit;
 	check/verify, check/bound, check/numerics;
 	exec/mock, exec/sim;
 	exec/stall, exec/sim/replay, exec/sim/recorded;

@@ -194,9 +194,6 @@ func (d *Detector) publish(r *history.Record) clock {
 func (d *Detector) judge(rs []history.Record) {
 	d.records += len(rs)
 	for i := range rs {
-		if d.liveEvents >= prefetchEvents || d.numLinks >= prefetchEvents {
-			d.prefetch(rs, i)
-		}
 		d.record(&rs[i])
 	}
 }

@@ -3,6 +3,5 @@
 // agent can know of the others. An access is complete only for agents that can know of its
 // completion.
 //
-// It may import record/history, tl, mem, unit and internal/prefetch. Start at New, Detector.Log and
-// Detector.Report.
+// It may import record/history, tl, mem and unit. Start at New, Detector.Log and Detector.Report.
 package race

@@ -1,8 +1,12 @@
 package history
 
-// batchSize is the number of records of a batch. The judge looks some records ahead, so it needs
-// several at a time.
-const batchSize = 512
+// A batch has up to mostBatch records. The processor's caches hold the code of the judge or that of
+// the kernels, so long batches are faster. The first ones are shorter, so that short runs need less
+// memory.
+const (
+	leastBatch = 512
+	mostBatch  = 4096
+)
 
 // judging passes batches to a judge.
 type judging struct {
@@ -28,4 +32,12 @@ func (j *judging) rest() {
 	if j.bad != nil {
 		panic(j.bad)
 	}
+}
+
+// after returns the memory for the batch after a full one.
+func after(recs []Record) []Record {
+	if n := cap(recs); n < mostBatch {
+		return make([]Record, 0, 2*n)
+	}
+	return recs[:0]
 }

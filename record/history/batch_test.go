@@ -4,7 +4,7 @@ import "testing"
 
 // The judge gets every record once and in order, and all records before Flush returns.
 func TestBatchesKeepOrder(t *testing.T) {
-	const records = 3*batchSize + 7
+	const records = 3*mostBatch + 7
 	var l *Log
 	seen := uint64(0)
 	l = New(func(rs []Record) {
@@ -36,7 +36,7 @@ func TestFlushPassesPanicsOn(t *testing.T) {
 		calls++
 		panic("judge")
 	})
-	for range 4 * batchSize {
+	for range 4 * leastBatch {
 		l.Add(Record{})
 	}
 	defer func() {

@@ -183,7 +183,7 @@ func New(judge func([]Record)) *Log {
 	host := AgentInfo{Rank: -1, PE: -1, Stream: -1, Program: -1}
 	return &Log{
 		agents: []AgentInfo{host}, index: map[AgentInfo]Agent{host: Host},
-		cur: make([]Record, 0, batchSize), judging: judging{judge: judge},
+		cur: make([]Record, 0, leastBatch), judging: judging{judge: judge},
 	}
 }
 
@@ -285,7 +285,7 @@ func (l *Log) next() *Record {
 	}
 	if len(l.cur) == cap(l.cur) {
 		l.look(l.cur)
-		l.cur = l.cur[:0]
+		l.cur = after(l.cur)
 	}
 	l.cur = l.cur[:len(l.cur)+1]
 	return &l.cur[len(l.cur)-1]

@@ -89,7 +89,7 @@ a word or an undirected receive, is rejected. Traces have no windows.
 	f.StringVar(&program, "program", "", "write the program in `FILE`: text or JSON of kernbench program; instead of ALGORITHM")
 	f.StringVar(&to, "to", "", "`FORMAT` to write: "+strings.Join(names, ", "))
 	f.StringVar(&dir, "out", ".", "`FOLDER` for the files; created if missing")
-	f.Var((*count)(&o.Channels), "channels",
+	f.Var(&countTo{&o.Channels, frontend.MostChannels}, "channels",
 		"msccl: number of channels; each has a copy of the program and a part of every chunk (default 1)")
 	f.Var(newWord(&proto, "Simple", "PROTOCOL", "Simple", "LL", "LL128"), "proto", "msccl: protocol of messages: Simple, LL or LL128")
 	machineFlags(f, &spec)

@@ -94,6 +94,30 @@ func (c *count) Set(s string) error {
 	return nil
 }
 
+// countTo is a flag with a number from 1 to most.
+type countTo struct {
+	n    *int
+	most int
+}
+
+func (c *countTo) Type() string { return "N" }
+
+func (c *countTo) String() string {
+	if c.n == nil {
+		return ""
+	}
+	return (*count)(c.n).String()
+}
+
+func (c *countTo) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > c.most {
+		return fmt.Errorf("want a number from 1 to %d", c.most)
+	}
+	*c.n = n
+	return nil
+}
+
 // rankFlag is a flag with one rank. Without a rank it is nil until it is set.
 type rankFlag struct{ rank *int }
 

@@ -16,6 +16,7 @@ import (
 	"kernbench/internal/near"
 	"kernbench/internal/outfile"
 	"kernbench/lab/run"
+	"kernbench/machine"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -67,6 +68,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if !errors.Is(err, errWrong) && !is[reported](err) {
 		text := fileErrorText(err)
+		if e, ok := errors.AsType[*machine.NoSwitch](err); ok && !e.Elsewhere {
+			text += "; presets with such switches: " + strings.Join(machine.SwitchPresets(), ", ")
+		}
 		if !strings.HasPrefix(text, root.Name()+" ") { // an error of arguments begins with the command
 			text = root.Name() + ": " + text
 		}

@@ -11,6 +11,7 @@ import (
 	"kernbench/plot/scene"
 	"kernbench/report"
 	"kernbench/store"
+	"kernbench/unit"
 
 	"github.com/spf13/cobra"
 )
@@ -82,7 +83,7 @@ default is the last run.
 		},
 	}, "text", "json", "csv")
 	add(&cobra.Command{
-		Use: "query SQL", Short: "Run an SQL query that only reads (docs/tune.md lists the tables)", Args: runs(1, 1),
+		Use: "query SQL", Short: "Run an SQL query that only reads (docs/tune.md lists the tables)", Args: oneQuery,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := r.read(func(st *store.Store) error { return r.query(cmd.Context(), st, args[0]) })
 			return interrupted(cmd.Context(), err)
@@ -130,15 +131,23 @@ func oneOf(words []string) string {
 	return text
 }
 
+// oneQuery checks that there is one argument.
+func oneQuery(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return fmt.Errorf("%s: found %s, want one SQL query, such as 'select * from run'", verbOf(cmd), unit.Count(len(args), "argument"))
+}
+
 // runs checks the number of arguments.
 func runs(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if n := len(args); n < least || n > most {
-			want := strconv.Itoa(least)
+			want := unit.Count(least, "run number")
 			if most > least {
-				want = fmt.Sprintf("%d to %d", least, most)
+				want = fmt.Sprintf("%d to %s", least, unit.Count(most, "run number"))
 			}
-			return fmt.Errorf("%s: found %d arguments, want %s", verbOf(cmd), n, want)
+			return fmt.Errorf("%s: found %s, want %s", verbOf(cmd), unit.Count(n, "argument"), want)
 		}
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"kernbench/fault"
@@ -145,10 +146,23 @@ func (a *app) run(ctx context.Context, spec run.Spec, format string, search time
 	return nil
 }
 
-// interrupted adds "interrupted" to an error that Ctrl-C caused.
+// interrupted returns an error whose text begins with "interrupted", if a signal caused err.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return fmt.Errorf("interrupted: %w", err)
+		return &interruption{err}
 	}
 	return err
 }
+
+// interruption is an error that a signal caused.
+type interruption struct{ cause error }
+
+func (e *interruption) Error() string {
+	text := strings.TrimSuffix(e.cause.Error(), context.Canceled.Error())
+	if text = strings.TrimSuffix(text, ": "); text == "" {
+		return "interrupted"
+	}
+	return "interrupted: " + text
+}
+
+func (e *interruption) Unwrap() error { return e.cause }

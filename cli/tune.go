@@ -178,7 +178,7 @@ func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string
 	}
 	switch {
 	case err != nil && t != nil && ctx.Err() != nil:
-		return fmt.Errorf("interrupted: %s holds %s, and the same command continues from there: %w", db, pointsDone(t), err)
+		return &interruption{fmt.Errorf("%s holds %s, and the same command continues from there: %w", db, pointsDone(t), err)}
 	case err != nil:
 		return interrupted(ctx, err)
 	}

@@ -168,7 +168,7 @@ func (f *field) quantity(n *yaml.Node) (int64, error) {
 			return 0, fmt.Errorf("found %s, want %s", clip(f.show(n)), f.expected())
 		}
 		if text != n.Value && text[0] == '-' { // n has no unit, so the error must not quote one
-			return 0, fmt.Errorf("found %s; it must not be negative", n.Value)
+			return 0, fmt.Errorf("found %s, want %s", n.Value, f.rangeText())
 		}
 		return 0, err // with the value found and the expected ones
 	}

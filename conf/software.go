@@ -300,6 +300,6 @@ func (c *CCL) rings(t *Topology, l *ledger) {
 func (t *Topology) checkRings(l *ledger) {
 	const key, least = "rings.slot_size", 8
 	if size := t.values.Rings.SlotSize; size > 0 && size < least {
-		l.disagree([]string{key}, "found %v; a slot has at least %d bytes, and 0 stands for that of ccl.yaml", size, least)
+		l.disagree([]string{key}, "found %v, want %d B to 1 GiB, or 0 for the slot_size of ccl.yaml", size, least)
 	}
 }

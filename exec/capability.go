@@ -55,6 +55,7 @@ func (c Capability) String() string { return capabilities[c].name }
 type Missing struct {
 	Executor     string
 	Capabilities []Capability // at least one
+	Instead      []string     // executors that support the whole request
 }
 
 func (e *Missing) Error() string {
@@ -73,5 +74,9 @@ func (e *Missing) Error() string {
 		}
 		clauses = append([]string{has}, clauses...)
 	}
-	return fmt.Sprintf("the executor %s %s", e.Executor, strings.Join(clauses, " and "))
+	text := fmt.Sprintf("the executor %s %s", e.Executor, strings.Join(clauses, " and "))
+	if len(e.Instead) > 0 {
+		text += ": use " + strings.Join(e.Instead, " or ")
+	}
+	return text
 }

@@ -184,7 +184,13 @@ func (r *Row) Needs(cs ...Capability) error {
 	if lacks == nil {
 		return nil
 	}
-	return &Missing{r.Name, lacks}
+	m := &Missing{Executor: r.Name, Capabilities: lacks}
+	for _, other := range rows {
+		if !slices.ContainsFunc(cs, func(c Capability) bool { return !other.Can(c) }) {
+			m.Instead = append(m.Instead, other.Name)
+		}
+	}
+	return m
 }
 
 // Fidelity returns the fidelity called name; "" is the default.

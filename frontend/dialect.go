@@ -1,6 +1,7 @@
 package frontend
 
 import (
+	"fmt"
 	"strings"
 
 	"kernbench/frontend/chakra"
@@ -62,8 +63,8 @@ func DialectOf(data []byte) *Dialect {
 // known lists the formats for an error.
 func known() string {
 	var names []string
-	for _, d := range dialects {
-		names = append(names, d.Summary)
+	for i, d := range dialects {
+		names = append(names, fmt.Sprintf("(%d) %s", i+1, d.Summary))
 	}
 	return strings.Join(names, "; ")
 }

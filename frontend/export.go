@@ -41,6 +41,9 @@ type ExportOptions struct {
 	msccl export.Options // how thread blocks are made
 }
 
+// MostChannels is the largest number of channels of a file of MSCCL.
+const MostChannels = export.MostChannels
+
 var formats = []Format{
 	{Name: "chakra", Summary: "Chakra execution traces, a file NAME.RANK.et for each rank", write: chakraFiles},
 	{Name: msccl.Name, Summary: "MSCCL XML, a file NAME.xml", write: mscclFiles, attempts: mscclAttempts, limit: mscclLimit},

@@ -241,8 +241,8 @@ func TestNoKnownFormat(t *testing.T) {
 	for _, c := range []struct{ data, want string }{
 		{"\xff\xfe<\x00a\x00", "found UTF-16 text, want UTF-8"},
 		{"\xfe\xff\x00<\x00a", "found UTF-16 text, want UTF-8"},
-		{"no program", "found an unknown format, want MSCCL XML"},
-		{"", "found an unknown format, want MSCCL XML"},
+		{"no program", "found an unknown format, want one of (1) MSCCL XML"},
+		{"", "found an unknown format, want one of (1) MSCCL XML"},
 	} {
 		data := []byte(c.data)
 		v := Judge(&Source{Name: "x", Dialect: DialectOf(data), Files: []plan.File{{Name: "x", Data: data}}}, Options{})

@@ -97,7 +97,7 @@ func readFile(name string) ([]byte, error) {
 // Read reads the program. If it returns none, the findings have the reason.
 func (s *Source) Read() (*plan.Program, []plan.Finding) {
 	if s.Dialect == nil {
-		text := "found an unknown format, want " + known()
+		text := "found an unknown format, want one of " + known()
 		if bytes.HasPrefix(s.Files[0].Data, []byte{0xff, 0xfe}) || bytes.HasPrefix(s.Files[0].Data, []byte{0xfe, 0xff}) {
 			text = "found UTF-16 text, want UTF-8"
 		}

@@ -305,8 +305,36 @@ func (x *Multimem) Reduces(typ string) error {
 	return nil
 }
 
-// CanMultimem returns what some PEs lack for loads that a switch combines and stores that it
-// copies, or nil.
+// NoSwitch is the reason why no switch joins some PEs, or why it does not reduce and copy.
+type NoSwitch struct {
+	Elsewhere bool // another switch of the machine reduces, and one copies
+	cause     error
+}
+
+func (e *NoSwitch) Error() string {
+	return fmt.Sprintf("it needs a switch that reduces and copies: %v", e.cause)
+}
+
+// SwitchPresets lists the presets that have switches which reduce and copy.
+func SwitchPresets() (names []string) {
+	for _, p := range Presets() {
+		files, err := ReadSource(p.Name)
+		if err != nil {
+			continue
+		}
+		if t, err := conf.LoadTopology(files, nil); err == nil {
+			if m, err := Build(t); err == nil {
+				if reduces, copies := m.SwitchesReduce(); reduces && copies {
+					names = append(names, p.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// CanMultimem returns a NoSwitch if no switch joins some PEs, or if it does not combine loads and
+// copy stores. Else it returns nil.
 func (m *Machine) CanMultimem(pes []int32) error {
 	x, err := m.Multimem(pes)
 	if err == nil {
@@ -316,7 +344,8 @@ func (m *Machine) CanMultimem(pes []int32) error {
 		err = x.Reduces("")
 	}
 	if err != nil {
-		return fmt.Errorf("it needs a switch that reduces and copies: %w", err)
+		reduces, copies := m.SwitchesReduce()
+		return &NoSwitch{reduces && copies, err}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"kernbench/conf"
@@ -15,6 +16,9 @@ func ReadSource(name string) ([]conf.Source, error) {
 	}
 	if data, ok := PresetSource(name); ok {
 		return []conf.Source{{Name: "preset " + name, Data: data}}, nil
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder, want a topology.yaml file or a preset", name)
 	}
 	data, err := conf.ReadFile(name)
 	if err == nil {

@@ -399,7 +399,7 @@ func (c *carrier) step(k *agent) bool {
 	case text.Sync:
 		return c.meet(k, s.Words.Window)
 	default:
-		return c.fail(k, "MSCCL has no step for it, only for copies, messages and %v", c.file.Op)
+		return c.fail(k, "found %s, but MSCCL has only copies, messages and %v", s.Op.Name(), c.file.Op)
 	}
 	return true
 }

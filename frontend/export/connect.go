@@ -59,8 +59,8 @@ func (c *carrier) connect() {
 	}
 }
 
-// mostChannels is the most channels of a file.
-const mostChannels = 32
+// MostChannels is the largest number of channels of a file of MSCCL.
+const MostChannels = 32
 
 // errShared is returned if one block would need two channels.
 var errShared = fmt.Errorf("a thread block has one channel, and its connections need several")

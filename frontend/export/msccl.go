@@ -108,8 +108,8 @@ func MSCCL(f *text.File, o Options) (*msccl.Algorithm, error) {
 		o.Apart, o.Plain = true, true // each thread block has one connection
 		return MSCCL(f, o)
 	}
-	if n := each * copies; n > mostChannels {
-		return nil, fmt.Errorf("it needs %d channels, and MSCCL has at most %d", n, mostChannels)
+	if n := each * copies; n > MostChannels {
+		return nil, fmt.Errorf("it needs %d channels, and MSCCL has at most %d", n, MostChannels)
 	}
 	for r := range ranks {
 		x := &layouts[r]

@@ -74,13 +74,13 @@ func Unknown(what, word string, known []string) error {
 // up to five names that contain the word, or that contain the nearest part of a name. It also names
 // the command that prints the list.
 func UnknownOfMany(what, word string, known []string, command string) error {
-	const most = 5
+	const most, leastForPart = 5, 5 // a word of fewer letters is near to too many parts
 	if n := Name(word, known); n != "" {
 		return fmt.Errorf("unknown %s %q: did you mean %q? %s prints all %d", what, word, n, command, len(known))
 	}
 	like, hint := containing(word, known), ""
 	if len(like) == 0 {
-		if part := Name(word, parts(known)); part != "" {
+		if part := Name(word, parts(known)); part != "" && len(word) >= leastForPart {
 			like, hint = containing(part, known), fmt.Sprintf("did you mean %q? ", part)
 		}
 	}
@@ -90,6 +90,9 @@ func UnknownOfMany(what, word string, known []string, command string) error {
 	case len(like) > most:
 		return fmt.Errorf("unknown %s %q: %s%s, and %d more contain it; %s prints all %d",
 			what, word, hint, strings.Join(like[:most], ", "), len(like)-most, command, len(known))
+	}
+	if len(like) == 1 {
+		return fmt.Errorf("unknown %s %q: did you mean %q? %s prints all %d", what, word, like[0], command, len(known))
 	}
 	return fmt.Errorf("unknown %s %q: did you mean one of %s? %s prints all %d",
 		what, word, strings.Join(like, ", "), command, len(known))

@@ -28,6 +28,8 @@ func TestUnknownOfMany(t *testing.T) {
 		"rring":      `unknown bench "rring": did you mean "ring"? ring_reduce, ring_gather, ring_scatter, ring_scan_a, ring_scan_b, and 3 more contain it; list prints all 10`,
 		"tre":        `unknown bench "tre": did you mean one of tree_reduce, tree_scan? list prints all 10`,
 		"ttree":      `unknown bench "ttree": did you mean one of tree_reduce, tree_scan? list prints all 10`,
+		"trie":       `unknown bench "trie": list prints all 10`,
+		"my":         `unknown bench "my": did you mean "my_ring"? list prints all 10`,
 		"xyz":        `unknown bench "xyz": list prints all 10`,
 		"":           `unknown bench "": list prints all 10`,
 	} {

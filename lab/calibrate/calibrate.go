@@ -8,6 +8,7 @@ package calibrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -264,6 +265,10 @@ func machineWanted(t *fit.Table) error {
 // machine loads the machine as it is, and finds the parameters and the programs.
 func (c *calibration) machine(ctx context.Context) error {
 	x, err := sweep.Load(&c.spec.Base, "", nil)
+	if few, ok := errors.AsType[*run.TooManyRanks](err); ok && c.table.RanksLine > 0 {
+		return fmt.Errorf("%s:%d: %d ranks: machine %s has %s", c.spec.File, c.table.RanksLine, few.Ranks, c.spec.Base.Topology,
+			unit.Count(few.Have, "PE"))
+	}
 	if err != nil {
 		return err
 	}
@@ -420,7 +425,7 @@ func (c *calibration) split() error {
 		}
 	}
 	if left < 3 {
-		return fmt.Errorf("%s: %s left to fit after hold-out %v: at least 3 are needed",
+		return fmt.Errorf("%s: %s left to fit with --hold-out %v: at least 3 are needed",
 			c.spec.File, unit.Count(left, "size"), c.spec.HoldOut)
 	}
 	return nil

@@ -299,7 +299,7 @@ func TestCalibrateErrors(t *testing.T) {
 			`unknown parameter "lunch": did you mean "launch"?`},
 		{"nothing to fit", good, func(s *calibrate.Spec) { s.Keep = calibrate.Parameters() }, "nothing is left to fit"},
 		{"few sizes", good, func(s *calibrate.Spec) { s.HoldOut = calibrate.HoldOut{Above: 2000} },
-			"2 sizes left to fit after hold-out above=2000B: at least 3 are needed"},
+			"2 sizes left to fit with --hold-out above=2000B: at least 3 are needed"},
 		{"an algorithm of another collective", good,
 			func(s *calibrate.Spec) { s.Algorithms = []string{"ring_allgather"} }, "ring_allgather performs all_gather, not all_reduce"},
 		{"a file without a table", "hello", nil, "table.tsv:1:1: found no table"},

@@ -108,7 +108,7 @@ func deltas(before, after []Share) []Delta {
 func Parse(data []byte) (*Report, error) {
 	r := &Report{}
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("not the JSON of kernbench explain: %w", err)
+		return nil, errors.New("not a report; want a file from kernbench explain --format json")
 	}
 	if r.Bench == "" || r.Reasons == nil || r.Blames == nil {
 		return nil, errors.New("not the JSON of kernbench explain: bench, reasons or blames are missing")

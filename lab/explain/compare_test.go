@@ -77,9 +77,9 @@ func TestParse(t *testing.T) {
 		t.Errorf("%+v, %v", back, err)
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"no JSON", "x", "not the JSON of kernbench explain"},
+		{"no JSON", "x", "not a report; want a file from kernbench explain --format json"},
 		{"another JSON", "{}", "bench, reasons or blames are missing"},
-		{"a list", "[]", "not the JSON of kernbench explain"},
+		{"a list", "[]", "not a report"},
 		{"other steps", strings.Replace(string(data), `"name":"step 1","time_ps":`, `"name":"step 1","time_ps":1`, 1), "the steps take"},
 		{"other sums", strings.Replace(string(data), `"explained_ps":`, `"explained_ps":1`, 1), "the reasons take"},
 	} {

@@ -58,7 +58,7 @@ func (x *Job) supported() error {
 		{fmt.Sprintf("schedule %d", x.Schedule), x.Schedule != 0, []exec.Capability{exec.Schedules}},
 		{"trace file " + x.TraceFile, x.TraceFile != "", []exec.Capability{exec.Clock, exec.Trace}},
 		{"events of the run", x.Events != nil, []exec.Capability{exec.Clock, exec.Trace}},
-		{"use of links", x.Use, []exec.Capability{exec.Clock, exec.Trace, exec.Network}},
+		{"--links", x.Use, []exec.Capability{exec.Clock, exec.Trace, exec.Network}},
 		{fmt.Sprintf("simulated time up to %v", x.Limits.Until), x.Limits.Until > 0, []exec.Capability{exec.Clock}},
 		{"pointers of rings", x.Pointers != nil, []exec.Capability{exec.Rings}},
 	} {

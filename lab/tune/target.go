@@ -37,7 +37,7 @@ func (t *tuner) targets(ctx context.Context, m *tuneMachine, what *collective.Co
 		case f.refused != nil && len(t.spec.Algorithms) > 0:
 			first = f.refused
 		case f.refused != nil:
-			t.note("%s: %v", m.name, f.refused)
+			t.note("skipped on %s: %v", m.name, f.refused)
 		case f.impossible != nil:
 			first = f.impossible
 		default:

@@ -342,7 +342,7 @@ func (k *checker) binary(s *Stmt, want func(int, int, dtype.Type) error) error {
 	case a == 1:
 		n = b
 	default:
-		return fmt.Errorf("found %d and %d elements in the operands, want as many in both, or one in one of them", a, b)
+		return fmt.Errorf("found operands of %d and %d elements, want equal lengths, or one operand with 1 element", a, b)
 	}
 	if s.Shape.Elems() != n {
 		return fmt.Errorf("found a result of %v, want %d elements", s.Shape, n)

@@ -23,6 +23,20 @@ var names = map[Op]string{
 	Notify: "notify", WaitUntil: "wait_until", Fence: "fence", Quiet: "quiet", PipeBarrier: "pipe_barrier", Sync: "sync",
 }
 
+// Name returns the word of an operation. If several operations have their own words, it describes
+// them all.
+func (o Op) Name() string {
+	switch o {
+	case Binary:
+		return "an operation with two operands"
+	case Scale:
+		return "an operation with a constant"
+	case Unary:
+		return "an operation with one operand"
+	}
+	return names[o]
+}
+
 // Write prints the file as text.
 func (f *File) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)

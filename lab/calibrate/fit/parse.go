@@ -32,6 +32,11 @@ func Parse(name string, data []byte) (*Table, error) {
 			return t, t.parseText(lines)
 		}
 	}
+	for i, l := range lines {
+		if strings.Contains(l, ",") && strings.Contains(l, "size_bytes") {
+			return nil, t.errorf(place{i + 1, 1}, "found columns separated by commas, want tabs or spaces")
+		}
+	}
 	return nil,
 		t.errorf(place{1, 1},
 			"found no table, want the output of nccl-tests, its JSON (-J), or columns size_bytes and time_us")

@@ -127,6 +127,7 @@ func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"nothing", "",
 			"t:1:1: found no table, want the output of nccl-tests, its JSON (-J), or columns size_bytes and time_us"},
+		{"commas", "# ranks: 8\nsize_bytes,time_us\n8,9\n", "t:2:1: found columns separated by commas, want tabs or spaces"},
 		{"another file", "#!/bin/sh\necho 8 9\n", "t:1:1: found no table"},
 		{"no time", "# ranks: 8\nsize_bytes\ttime_ms\n8\t1\n", "t:2:1: found columns without time_us"},
 		{"a column twice", "size_bytes\ttime_us\ttime_us\n8\t1\t1\n", "t:1:20: found a second column time_us"},

@@ -26,7 +26,7 @@ func (t *Table) parseTSV(lines []string, head int) error {
 			if err != nil || n < 1 || n > 1<<24 {
 				return t.errorf(at, "found %s, want a number of ranks", shown(r.Value))
 			}
-			t.Ranks = n
+			t.Ranks, t.RanksLine = n, at.line
 		case "collective":
 			t.Collective = r.Value
 		case "dtype":

@@ -14,6 +14,7 @@ type Table struct {
 
 	Collective string // as the table calls it, all_reduce or all_reduce_perf; "" where it does not say
 	Ranks      int    // 0 where it does not say
+	RanksLine  int    // where it says so in a line "# ranks: N"; else 0
 	Type       string // of elements, as the table calls it; "" where it does not say
 	RedOp      string
 	Root       int  // -1 where there is none

@@ -17,13 +17,13 @@ import (
 // has row 2+t, with a word for each node.
 func railAllGather(c *tl.Context, a tl.Args) {
 	width := innermost(levelWidths(c, a))
-	r := newRails(c, a, width, a.NElem, 1, tileToSelf, 1, copyDepth)
-	data, signals := scratch(c, a, r.pieces*len(r.rail)*r.slot)
+	r := newRailPlan(c, a, width, a.NElem, 1, tileToSelf, 1, copyDepth)
+	data, signals := scratch(c, a, r.pieces*len(r.onRail)*r.slot)
 	r.signals = signals
 	me, use := c.Rank(), a.Use(0)
 	out := func(t, h, i int) func(rank int) tl.Ref {
 		return func(rank int) tl.Ref {
-			return r.tile(a.OutBlock(rank, r.n*a.NElem, r.n, r.rail[h]).Chunk(r.pieces, t), i)
+			return r.tile(a.OutBlock(rank, r.n*a.NElem, r.n, r.onRail[h]).Chunk(r.pieces, t), i)
 		}
 	}
 	r.barrier(0, use)
@@ -38,26 +38,26 @@ func railAllGather(c *tl.Context, a tl.Args) {
 		if t < r.pieces {
 			words := row(c, signals, 2+t)
 			for i := range r.tiles {
-				r.run([]tl.Ref{r.tile(a.Shard(me).Chunk(r.pieces, t), i)}, func(came []tl.Tensor) {
-					for j := 1; j < len(r.rail); j++ {
-						r.put(data, t, (r.at+j)%len(r.rail), i, came[0], words.At(r.at))
+				r.run([]tl.Ref{r.tile(a.Shard(me).Chunk(r.pieces, t), i)}, func(loaded []tl.Tensor) {
+					for j := 1; j < len(r.onRail); j++ {
+						r.put(data, t, (r.at+j)%len(r.onRail), i, loaded[0], words.At(r.at))
 					}
-					r.toNode(lack, came[0], out(t, r.at, i))
-					c.Free(came[0])
+					r.toNode(lack, loaded[0], out(t, r.at, i))
+					c.Free(loaded[0])
 				})
 			}
 			r.ended(0)
 		}
 		if k := t - railLag; k >= 0 {
 			r.after(0, k) // no rank waits for ever: all have put this piece before they wait for it
-			for j := 1; j < len(r.rail); j++ {
-				h := (r.at - j + len(r.rail)) % len(r.rail)
+			for j := 1; j < len(r.onRail); j++ {
+				h := (r.at - j + len(r.onRail)) % len(r.onRail)
 				awaitWord(c, row(c, signals, 2+k).At(h), r.uses[k])
 				for i := range r.tiles {
 					n := out(k, h, i)(me).Len()
-					r.run([]tl.Ref{c.Local(r.slotTile(data, k, h, i, n))}, func(came []tl.Tensor) {
-						r.toNode(r.node, came[0], out(k, h, i))
-						c.Free(came[0])
+					r.run([]tl.Ref{c.Local(r.slotTile(data, k, h, i, n))}, func(loaded []tl.Tensor) {
+						r.toNode(r.node, loaded[0], out(k, h, i))
+						c.Free(loaded[0])
 					})
 				}
 			}

@@ -27,12 +27,12 @@ func railBroadcast(c *tl.Context, a tl.Args) {
 	if a.ChunkBytes == 0 && width > usualNode {
 		a.ChunkBytes = railPiece * usualNode / int64(width)
 	}
-	r := newRails(c, a, width, tl.CDiv(a.NElem, width), 1, tileToOthers, 1, copyDepth)
+	r := newRailPlan(c, a, width, tl.CDiv(a.NElem, width), 1, tileToOthers, 1, copyDepth)
 	on := r.next(root / width)
 	data, signals := scratch(c, a, r.pieces*r.slot)
 	r.signals = signals
 	me, use, started := c.Rank(), a.Use(0), row(c, signals, 2)
-	for _, to := range r.rail {
+	for _, to := range r.onRail {
 		notify(c, started.At(r.at), to)
 	}
 	r.barrier(0, use)
@@ -40,24 +40,24 @@ func railBroadcast(c *tl.Context, a tl.Args) {
 		r.give(data, root, on)
 	} else {
 		for t := range r.pieces {
-			awaitWord(c, r.came(t), r.uses[t])
+			awaitWord(c, r.arrived(t), r.uses[t])
 			part := func(rank int) tl.Ref { return a.Out(rank, a.NElem).Chunk(width, r.own).Chunk(r.pieces, t) }
 			for i := range r.tiles {
 				to := func(rank int) tl.Ref { return r.tile(part(rank), i) }
 				slot := data.Slice(t*r.slot+min(i*r.per, r.slot), to(me).Len())
-				r.run([]tl.Ref{c.Local(slot)}, func(came []tl.Tensor) {
+				r.run([]tl.Ref{c.Local(slot)}, func(loaded []tl.Tensor) {
 					for _, h := range on {
-						c.PutTensorSignal(slot, r.rail[h], came[0], r.came(t), tl.SignalAdd, 1)
+						c.PutTensorSignal(slot, r.onRail[h], loaded[0], r.arrived(t), tl.SignalAdd, 1)
 					}
-					r.toNode(r.node, came[0], to)
-					c.Free(came[0])
+					r.toNode(r.node, loaded[0], to)
+					c.Free(loaded[0])
 				})
 			}
 		}
 	}
 	r.finish(0)
 	r.barrier(1, use)
-	awaitWord(c, started.Slice(0, len(r.rail)), use)
+	awaitWord(c, started.Slice(0, len(r.onRail)), use)
 }
 
 // usualNode is the number of ranks of a node up to which pieces of a broadcast have the usual
@@ -65,23 +65,23 @@ func railBroadcast(c *tl.Context, a tl.Args) {
 // last one would take long after its put.
 const usualNode = 8
 
-// came returns the word of piece t.
-func (r *rails) came(t int) tl.Signal { return row(r.c, r.signals, 3+t).At(0) }
+// arrived returns the word that counts the tiles of piece t which have arrived.
+func (r *railPlan) arrived(t int) tl.Signal { return row(r.c, r.signals, 3+t).At(0) }
 
 // railChain is the number of pieces of a share from which on it goes along a chain of nodes. The
 // latency of a put is about that of two pieces on a rail.
 const railChain = 4
 
 // next lists the nodes to which this one puts pieces.
-func (r *rails) next(root int) (nodes []int) {
-	last := len(r.rail) - 1
-	after := (r.at - root + len(r.rail)) % len(r.rail) // 0 is the root's node
+func (r *railPlan) next(root int) (nodes []int) {
+	last := len(r.onRail) - 1
+	after := (r.at - root + len(r.onRail)) % len(r.onRail) // 0 is the root's node
 	switch {
 	case r.pieces >= railChain && after < last:
-		nodes = []int{(r.at + 1) % len(r.rail)}
+		nodes = []int{(r.at + 1) % len(r.onRail)}
 	case r.pieces < railChain && after == 0:
 		for j := 1; j <= last; j++ {
-			nodes = append(nodes, (r.at+j)%len(r.rail))
+			nodes = append(nodes, (r.at+j)%len(r.onRail))
 		}
 	}
 	return nodes
@@ -89,7 +89,7 @@ func (r *rails) next(root int) (nodes []int) {
 
 // give carries out stage 1. All ranks count the tiles of a piece, so a rank that gets none counts
 // them here.
-func (r *rails) give(data tl.Sym, root int, to []int) {
+func (r *railPlan) give(data tl.Sym, root int, to []int) {
 	c, a, width := r.c, r.a, len(r.node)
 	var others []int // ranks that lack the vector
 	for _, rank := range r.node {
@@ -99,18 +99,18 @@ func (r *rails) give(data tl.Sym, root int, to []int) {
 	}
 	vector := a.Shard(root)
 	for t := range r.pieces {
-		c.Notify(r.came(t), c.Rank(), tl.SignalAdd, int64(r.tiles))
+		c.Notify(r.arrived(t), c.Rank(), tl.SignalAdd, int64(r.tiles))
 		for i := range r.tiles {
 			part := func(v tl.Ref) tl.Ref { return r.tile(v.Chunk(width, r.own).Chunk(r.pieces, t), i) }
-			r.run([]tl.Ref{part(vector)}, func(came []tl.Tensor) {
-				slot := data.Slice(t*r.slot+min(i*r.per, r.slot), came[0].Len())
+			r.run([]tl.Ref{part(vector)}, func(loaded []tl.Tensor) {
+				slot := data.Slice(t*r.slot+min(i*r.per, r.slot), loaded[0].Len())
 				for _, h := range to {
-					c.PutTensorSignal(slot, r.rail[h], came[0], r.came(t), tl.SignalAdd, 1)
+					c.PutTensorSignal(slot, r.onRail[h], loaded[0], r.arrived(t), tl.SignalAdd, 1)
 				}
 				if c.Rank() != root {
-					r.toNode(others, came[0], func(rank int) tl.Ref { return part(a.Out(rank, a.NElem)) })
+					r.toNode(others, loaded[0], func(rank int) tl.Ref { return part(a.Out(rank, a.NElem)) })
 				}
-				c.Free(came[0])
+				c.Free(loaded[0])
 			})
 		}
 	}
@@ -123,9 +123,9 @@ func (r *rails) give(data tl.Sym, root int, to []int) {
 			share := func(v tl.Ref) tl.Ref {
 				return r.tile(v.Chunk(width, root%width).Chunk(width-1, owner-1).Chunk(r.pieces, t), i)
 			}
-			r.run([]tl.Ref{share(vector)}, func(came []tl.Tensor) {
-				r.toNode(others, came[0], func(rank int) tl.Ref { return share(a.Out(rank, a.NElem)) })
-				c.Free(came[0])
+			r.run([]tl.Ref{share(vector)}, func(loaded []tl.Tensor) {
+				r.toNode(others, loaded[0], func(rank int) tl.Ref { return share(a.Out(rank, a.NElem)) })
+				c.Free(loaded[0])
 			})
 		}
 	}

@@ -25,7 +25,7 @@ func railReduceScatter(c *tl.Context, a tl.Args) {
 		longest = max(longest, packed(a, n, j).N)
 	}
 	nodes := n / width
-	r := newRails(c, a, width, longest, 1, tileToSelf, max(width, nodes), railAhead(width))
+	r := newRailPlan(c, a, width, longest, 1, tileToSelf, max(width, nodes), railAhead(width))
 	elems := packed(a, n, me).N
 	slots := nodes * r.pieces * r.slot
 	data, signals := scratch(c, a, slots+elems)
@@ -38,10 +38,10 @@ func railReduceScatter(c *tl.Context, a tl.Args) {
 		for i := range r.tiles {
 			from := make([]tl.Ref, width)
 			for k := range from { // in the order of ranks
-				from[k] = r.tile(a.InBlock(r.rank(k), n, r.rail[h]).Chunk(r.pieces, t), i)
+				from[k] = r.tile(a.InBlock(r.rank(k), n, r.onRail[h]).Chunk(r.pieces, t), i)
 			}
-			r.run(from, func(came []tl.Tensor) {
-				sum := r.sum(came)
+			r.run(from, func(loaded []tl.Tensor) {
+				sum := r.sum(loaded)
 				use(i, sum)
 				c.Free(sum)
 			})
@@ -74,8 +74,8 @@ func railReduceScatter(c *tl.Context, a tl.Args) {
 				for h := range from {
 					from[h] = c.Local(r.slotTile(data, k, h, i, to.Len()))
 				}
-				r.run(from, func(came []tl.Tensor) {
-					sum := c.Finish(a.Op, r.sum(came), n)
+				r.run(from, func(loaded []tl.Tensor) {
+					sum := c.Finish(a.Op, r.sum(loaded), n)
 					c.Store(to, sum)
 					c.Free(sum)
 				})

@@ -5,11 +5,11 @@ import (
 	"kernbench/tl"
 )
 
-// This file is shared by the kernels for nodes whose ranks at one place are joined by a rail:
-// rail_*. A vector is cut into pieces. A piece goes over the rail as tiles, each a put with a
-// signal. Its slot of the window is only for this piece. So no rank waits for a free slot, and the
-// links of the node carry one piece while the rails carry another. The signals of a piece count its
-// tiles.
+// This file is shared by the kernels for nodes with rails: rail_*. A rail joins the ranks with the
+// same index in their node. A vector is cut into pieces. A piece goes over the rail as tiles, each a
+// put with a signal. Its slot of the window is only for this piece. So no rank waits for a free
+// slot, and the links of the node carry one piece while the rails carry another. The signals of a
+// piece count its tiles.
 
 const (
 	railLag    = 6  // pieces between two stages
@@ -20,15 +20,15 @@ const (
 	railPiece = 512 << 10
 )
 
-// rails are the ranks of a call by node and rail, its pieces, and the tiles that are in flight.
-type rails struct {
-	c    *tl.Context
-	a    tl.Args
-	n    int
-	node []int // the ranks of this node, from the next one on
-	rail []int // the ranks of this place, by node
-	at   int   // this node
-	own  int   // this place
+// railPlan holds the ranks of a call by node and rail, its pieces, and the tiles that are in flight.
+type railPlan struct {
+	c      *tl.Context
+	a      tl.Args
+	n      int
+	node   []int // the ranks of this node, from the next one on
+	onRail []int // the ranks with this index in their node, by node
+	at     int   // this node
+	own    int   // index of this rank in its node
 
 	pieces, slot int // number of pieces, and elements of the largest part of a piece
 	tiles, per   int // tiles of each part, and elements of the largest tile
@@ -44,20 +44,20 @@ type rails struct {
 
 // railJob is a tile: its loads are in flight, and use combines and passes them on.
 type railJob struct {
-	came []tl.Tensor
-	use  func(came []tl.Tensor)
+	loaded []tl.Tensor
+	use    func(loaded []tl.Tensor)
 }
 
-// newRails divides vectors of at most longest elements into pieces, and these into parts. Each job
+// newRailPlan divides vectors of at most longest elements into pieces, and these into parts. Each job
 // loads at most widest tiles, of at most most bytes.
-func newRails(c *tl.Context, a tl.Args, width, longest, parts, most, widest, ahead int) *rails {
+func newRailPlan(c *tl.Context, a tl.Args, width, longest, parts, most, widest, ahead int) *railPlan {
 	me, n := c.Rank(), c.WorldSize()
-	r := &rails{c: c, a: a, n: n, at: me / width, own: me % width, ahead: ahead}
+	r := &railPlan{c: c, a: a, n: n, at: me / width, own: me % width, ahead: ahead}
 	for _, k := range fromNext(r.own, width) {
 		r.node = append(r.node, me-r.own+k)
 	}
 	for h := range n / width {
-		r.rail = append(r.rail, h*width+r.own)
+		r.onRail = append(r.onRail, h*width+r.own)
 	}
 	r.pieces = railCount(a, longest)
 	r.slot = tl.CDiv(tl.CDiv(longest, r.pieces), parts)
@@ -99,19 +99,19 @@ func railSlots(n, vectors int) int {
 	return vectors * (n + railPieces)
 }
 
-// place returns the slot for a part of a piece.
-func (r *rails) place(in tl.Sym, t, part int) tl.Sym {
-	return in.Slice((t*len(r.rail)+part)*r.slot, r.slot)
+// slotOf returns the slot for a part of a piece.
+func (r *railPlan) slotOf(in tl.Sym, t, part int) tl.Sym {
+	return in.Slice((t*len(r.onRail)+part)*r.slot, r.slot)
 }
 
 // tile is tile i of a part: shorter than the others, or empty, where the part ends.
-func (r *rails) tile(part tl.Ref, i int) tl.Ref {
+func (r *railPlan) tile(part tl.Ref, i int) tl.Ref {
 	lo := min(i*r.per, part.Len())
 	return part.Slice(lo, min(r.per, part.Len()-lo))
 }
 
 // barrier waits until all ranks of the node have made this call and their stores are complete.
-func (r *rails) barrier(i, use int) {
+func (r *railPlan) barrier(i, use int) {
 	words := row(r.c, r.signals, i)
 	r.c.PipeBarrier()
 	for _, to := range r.node {
@@ -121,22 +121,22 @@ func (r *rails) barrier(i, use int) {
 }
 
 // rank returns the j-th rank of the node.
-func (r *rails) rank(j int) int { return r.at*len(r.node) + j }
+func (r *railPlan) rank(j int) int { return r.at*len(r.node) + j }
 
 // run starts the loads of a job. Before, it finishes jobs until fewer than ahead are left.
-func (r *rails) run(from []tl.Ref, use func(came []tl.Tensor)) {
+func (r *railPlan) run(from []tl.Ref, use func(loaded []tl.Tensor)) {
 	r.finish(r.ahead - 1)
-	came := make([]tl.Tensor, len(from))
+	loaded := make([]tl.Tensor, len(from))
 	for i := range from {
 		i = (r.first + i) % len(from)
-		came[i] = r.c.Load(from[i])
+		loaded[i] = r.c.Load(from[i])
 	}
-	r.waiting = append(r.waiting, railJob{came, use})
+	r.waiting = append(r.waiting, railJob{loaded, use})
 	r.started++
 }
 
 // ended marks the end of a stage of the next piece.
-func (r *rails) ended(stage int) {
+func (r *railPlan) ended(stage int) {
 	for len(r.behind) <= stage {
 		r.behind = append(r.behind, nil)
 	}
@@ -144,19 +144,19 @@ func (r *rails) ended(stage int) {
 }
 
 // after finishes all jobs of a stage of piece t.
-func (r *rails) after(stage, t int) { r.finish(r.started - r.behind[stage][t]) }
+func (r *railPlan) after(stage, t int) { r.finish(r.started - r.behind[stage][t]) }
 
 // finish uses the data of the oldest jobs, until left jobs remain.
-func (r *rails) finish(left int) {
+func (r *railPlan) finish(left int) {
 	for len(r.waiting) > left {
 		job := r.waiting[0]
 		r.waiting = r.waiting[1:]
-		job.use(job.came)
+		job.use(job.loaded)
 	}
 }
 
 // sum combines tensors in their order, and frees them.
-func (r *rails) sum(ts []tl.Tensor) tl.Tensor {
+func (r *railPlan) sum(ts []tl.Tensor) tl.Tensor {
 	sum := ts[0]
 	for _, t := range ts[1:] {
 		next := r.c.Combine(r.a.Op, sum, t)
@@ -168,7 +168,7 @@ func (r *rails) sum(ts []tl.Tensor) tl.Tensor {
 }
 
 // toNode stores a tile to one place of each of some ranks.
-func (r *rails) toNode(ranks []int, tile tl.Tensor, to func(rank int) tl.Ref) {
+func (r *railPlan) toNode(ranks []int, tile tl.Tensor, to func(rank int) tl.Ref) {
 	for at, k := range cut(tile.Len(), pieceToEach, r.a.DType) {
 		for _, rank := range ranks {
 			r.c.Store(to(rank).Slice(at, k), tile.Slice(at, k))
@@ -177,11 +177,11 @@ func (r *rails) toNode(ranks []int, tile tl.Tensor, to func(rank int) tl.Ref) {
 }
 
 // slotTile is tile i, of n elements, of the slot for a part of a piece.
-func (r *rails) slotTile(in tl.Sym, t, part, i, n int) tl.Sym {
-	return r.place(in, t, part).Slice(min(i*r.per, r.slot), n)
+func (r *railPlan) slotTile(in tl.Sym, t, part, i, n int) tl.Sym {
+	return r.slotOf(in, t, part).Slice(min(i*r.per, r.slot), n)
 }
 
 // put gives a rail neighbour tile i of a piece, in the slot of this node.
-func (r *rails) put(in tl.Sym, t, node, i int, tile tl.Tensor, word tl.Signal) {
-	r.c.PutTensorSignal(r.slotTile(in, t, r.at, i, tile.Len()), r.rail[node], tile, word, tl.SignalAdd, 1)
+func (r *railPlan) put(in tl.Sym, t, node, i int, tile tl.Tensor, word tl.Signal) {
+	r.c.PutTensorSignal(r.slotTile(in, t, r.at, i, tile.Len()), r.onRail[node], tile, word, tl.SignalAdd, 1)
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"kernbench/exec"
 	"kernbench/internal/near"
 	"kernbench/internal/outfile"
 	"kernbench/lab/run"
@@ -68,6 +69,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if !errors.Is(err, errWrong) && !is[reported](err) {
 		text := fileErrorText(err)
+		if e, ok := errors.AsType[*exec.Missing](err); ok && len(e.Instead) > 0 {
+			text += ": use -p " + strings.Join(e.Instead, " or ")
+		}
 		if e, ok := errors.AsType[*machine.NoSwitch](err); ok && !e.Elsewhere {
 			text += "; presets with such switches: " + strings.Join(machine.SwitchPresets(), ", ")
 		}

@@ -74,9 +74,5 @@ func (e *Missing) Error() string {
 		}
 		clauses = append([]string{has}, clauses...)
 	}
-	text := fmt.Sprintf("the executor %s %s", e.Executor, strings.Join(clauses, " and "))
-	if len(e.Instead) > 0 {
-		text += ": use " + strings.Join(e.Instead, " or ")
-	}
-	return text
+	return fmt.Sprintf("the executor %s %s", e.Executor, strings.Join(clauses, " and "))
 }

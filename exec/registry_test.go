@@ -162,7 +162,7 @@ func TestMissingNamesWhatIsMissing(t *testing.T) {
 func TestCapabilitiesHaveNames(t *testing.T) {
 	seen := map[string]Capability{}
 	for _, c := range Capabilities() {
-		for _, text := range []string{c.String(), (&Missing{"x", []Capability{c}}).Error()} {
+		for _, text := range []string{c.String(), (&Missing{Executor: "x", Capabilities: []Capability{c}}).Error()} {
 			if other, twice := seen[text]; twice || text == "" || strings.HasSuffix(text, " ") {
 				t.Errorf("capabilities %d and %d: %q", other, c, text)
 			}

@@ -13,14 +13,14 @@ type OneSided struct {
 	Win  *mem.Window
 	Peer int32 // member of Win's team whose copy it concerns
 
-	Group *mem.Group // of an operation on several copies: whose; nil: all members'
+	Group *mem.Group // members whose copies the operation concerns; nil: all
 
 	Remote mem.Addr   // put: destination, get: source; physical, in the memory of Peer
 	Local  mem.Addr   // put: source when A is None, get: destination; physical
-	NBI    bool       // the caller does not wait for its side
+	NBI    bool       // the call returns before the local buffer may be reused
 	Atomic bool       // put: combine by Instr.Binary with what is there
 	Signal bool       // put: update Word by Op with Value when the data are there
-	Lines  PacketLine // put: its lines carry the word, as a flag; wait: for such a flag
+	Lines  PacketLine // packet format: a put writes the word as a flag in each line, a wait polls such flags
 
 	From, Count int32 // of a wait for flags: the lines of each packet; Count 0: all of them
 
@@ -32,7 +32,7 @@ type OneSided struct {
 	Value    int64
 	Expect   int64 // compare-and-swap: what the word must hold
 
-	// Filled in by the Core.
+	// Filled in by the executor.
 	Got int64
 	Hit bool
 }
@@ -46,8 +46,8 @@ type Traffic struct {
 	Notifies int64 `json:"notifies"`       // words updated, with data or without
 	Waits    int64 `json:"waits"`          // words waited for
 	Atomics  int64 `json:"atomics"`        // atomics that return a value
-	Puts     int64 `json:"puts"`           //
-	Gets     int64 `json:"gets"`           //
+	Puts     int64 `json:"puts"`           // of all forms
+	Gets     int64 `json:"gets"`           // of all forms
 	Syncs    int64 `json:"synchronisings"` // barriers and syncs
 }
 
@@ -147,8 +147,8 @@ func (c *Context) put(dst Sym, peer int, p *putOptions) {
 }
 
 // Put copies memory of this PE into the copy of member peer. It returns when the source has
-// been read and may be overwritten; the data are there some time later (Quiet, Fence,
-// PutSignal).
+// been read and may be overwritten. The data arrive later: use Quiet, or a Fence and a signal, or
+// PutSignal.
 func (c *Context) Put(dst Sym, peer int, src Ref) {
 	c.put(dst, peer, &putOptions{op: "put", fromMemory: true, src: src})
 }
@@ -180,7 +180,7 @@ func (c *Context) PutTensorSignal(dst Sym, peer int, t Tensor, s Signal, op Sign
 }
 
 // PutCombine is Put that combines each element with the one in memory, atomically per element, so
-// that concurrent ones all count. The order of their roundings is unspecified.
+// that no concurrent PutCombine is lost. The order of their roundings is unspecified.
 func (c *Context) PutCombine(dst Sym, peer int, src Ref, by ReduceOp) {
 	c.put(dst, peer, &putOptions{op: "put_combine", fromMemory: true, src: src, atomic: true, by: by})
 }
@@ -238,17 +238,17 @@ func (c *Context) plain(op Op) {
 // rendezvous only: what members have put or stored need not be there. OpenSHMEM's shmem_sync
 // makes a PE's own stores visible; here that takes a PipeBarrier before it.
 //
-// It is a dissemination barrier of log2(size) rounds, on words that only grow. In round k rank r
+// It is a dissemination barrier of ceil(log2(size)) rounds, on words that only grow. In round k rank r
 // notifies rank r+2^k, and waits for the word of rank r-2^k. See Hensgen, Finkel, Manber (Two
 // algorithms for barrier synchronization, Int. J. Parallel Programming 17(1), 1988).
 func (c *Context) Sync(t *mem.Team) {
 	c.counts.Syncs++
 	if t == nil || t.Meeting == nil {
-		c.misuse("sync", "the team has no meeting place: make teams with device.Context.NewTeam")
+		c.misuse("sync", "the team has no barrier words: create teams with device.Context.NewTeam")
 	}
 	me := c.own("sync", t.Meeting)
 	if c.grid > 0 {
-		c.plain(OpMeet) // of several programs on a PE, the Core knows their order
+		c.plain(OpMeet) // several programs may run on this PE: the executor orders their rendezvous
 	}
 	met := c.meets(t, me)
 	if t.Size() == 1 {
@@ -260,11 +260,11 @@ func (c *Context) Sync(t *mem.Team) {
 		c.Notify(s.At(k), (me+1<<k)%t.Size(), SignalAdd, 1)
 		c.WaitUntil(s.At(k), GE, met)
 	}
-	c.counts.Notifies, c.counts.Waits = notifies, waits // waits for the kernel's own words
+	c.counts.Notifies, c.counts.Waits = notifies, waits // Traffic counts only the kernel's own notifies and waits
 }
 
-// meets counts one more rendezvous of a member of a team, and returns the count. An execution that
-// does not count uses a copy of it.
+// meets counts one more rendezvous of a member of a team, and returns the count. A trial run
+// counts in a copy, so the team is unchanged.
 func (c *Context) meets(t *mem.Team, member int) int64 {
 	if c.trial == nil {
 		t.Met[member]++

@@ -22,8 +22,8 @@ func (r *rank) await(a mem.Addr, bytes int64, kind transferKind) {
 }
 
 func (r *rank) conflicts(lo, hi mem.Addr, write bool) bool {
-	for i := range r.under {
-		if u := &r.under[i]; u.lo < hi && lo < u.hi && (write || u.write) {
+	for i := range r.accesses {
+		if u := &r.accesses[i]; u.lo < hi && lo < u.hi && (write || u.write) {
 			return true
 		}
 	}
@@ -37,16 +37,16 @@ func (r *rank) access(user uint32) {
 	if t.rows > 0 { // all between the first and the last, too
 		end = t.addr + mem.Addr(int64(t.rows-1)*t.pitch+t.bytes/int64(t.rows))
 	}
-	r.under = append(r.under, access{t.addr, end, user, t.kind == aStore})
+	r.accesses = append(r.accesses, access{t.addr, end, user, t.kind == aStore})
 }
 
 // accessed notes that it is complete.
 func (r *rank) accessed(user uint32) {
-	for i := range r.under {
-		if r.under[i].user == user {
-			last := len(r.under) - 1
-			r.under[i] = r.under[last]
-			r.under = r.under[:last]
+	for i := range r.accesses {
+		if r.accesses[i].user == user {
+			last := len(r.accesses) - 1
+			r.accesses[i] = r.accesses[last]
+			r.accesses = r.accesses[:last]
 			return
 		}
 	}

@@ -72,7 +72,7 @@ func (r *rank) computes(in *tl.Instr, n int, start, end unit.Time) {
 			continue
 		}
 		if c := tl.Drive(r.ctx).Cell(i); c.InSlot && !x.ring.OnRecv {
-			x.uses(r.rx[c.In], uint32(c.Slot), p)
+			x.useEnds(r.rx[c.In], uint32(c.Slot), p)
 		}
 	}
 	b.filledAt(in.Dst, p)

@@ -29,8 +29,8 @@ func (x *run) explainRings() {
 	}
 }
 
-// uses notes that a use of a slot ends.
-func (x *run) uses(q *ring, slot uint32, p cause.Point) {
+// useEnds notes that a use of a slot ends.
+func (x *run) useEnds(q *ring, slot uint32, p cause.Point) {
 	if x.causes != nil {
 		x.later(&q.causes.used[slot], p)
 	}

@@ -77,7 +77,7 @@ func (r *rank) composite(in *tl.Instr) {
 			r.noteRead(cell, &q.reads[i])
 		}
 	}
-	r.pipes++
+	r.composites++
 	q.ask(r.Clock)
 	q.ask(r.Clock)
 }
@@ -199,7 +199,7 @@ func (q *pipeline) stored(now unit.Time) {
 		log.Store(o, q.p.Out.Addr, q.value, 0, q.p.M*q.p.N, q.p.Type)
 		log.Release(q.value)
 	}
-	r.pipes--
+	r.composites--
 	r.Completed(now)
 	r.transferEnded()
 	r.filled(&transfer{cell: q.cell, gen: q.gen}, now)

@@ -202,7 +202,7 @@ func (r *rank) compute(in *tl.Instr) {
 // meetPipes lets global time catch up while a composite runs or others use the engines of the PE:
 // their order must be known.
 func (r *rank) meetPipes() {
-	if r.pipes > 0 || r.sharesEngines() {
+	if r.composites > 0 || r.sharesEngines() {
 		r.sync()
 	}
 }
@@ -222,7 +222,7 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 	if r.run.log != nil {
 		d.Value = r.run.log.Math(r.origin(), in, r.ctx)
 	}
-	r.emitSpan(k, start, end, in.Bytes(), r.line())
+	r.emitSpan(k, start, end, in.Bytes(), r.currentCall())
 }
 
 // enqueue waits for a free place in a DMA queue and takes it. A queue only empties by itself, so a
@@ -230,7 +230,7 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 // a composite, or others that share the engines may take the place first.
 func (r *rank) enqueue(q dma.Queue) {
 	spec, engine := &r.run.e.spec.DMA, &r.engines.DMA
-	if q == dma.Compute && r.pipes > 0 || q == dma.Collective && r.mayFill() || r.parent != nil || r.blocks != nil {
+	if q == dma.Compute && r.composites > 0 || q == dma.Collective && r.mayFill() || r.parent != nil || r.blocks != nil {
 		r.sync()
 	}
 	if engine.Full(spec, q, r.Clock) {

@@ -20,18 +20,18 @@ type commEngine struct {
 	queues []*queue
 }
 
-// queue performs tasks one after the other, in one place of the run.
+// queue performs tasks one after the other, in one of the slots for programs of the run.
 type queue struct {
-	engine  *commEngine
-	place   *rank
-	pe      int32
-	rank    int // of the device
-	number  int
-	tasks   []*task // tasks that wait for their turn
-	running *task
-	posted  int
-	agent   history.Agent // in the account of memory
-	joined  bool          // its end is in there, too
+	engine      *commEngine
+	programSlot *rank // holds the program that runs
+	pe          int32
+	rank        int // of the device
+	number      int
+	tasks       []*task // tasks that wait for their turn
+	running     *task
+	posted      int
+	agent       history.Agent // in the account of memory
+	joined      bool          // its end is in there, too
 }
 
 // task is a program that an engine performs.
@@ -79,8 +79,8 @@ func (x *run) prepareEngines(first int) {
 			seats[seat] = c
 		}
 		for k := range tl.EngineQueues {
-			q := &queue{engine: c, place: &x.ranks[first], pe: s.PE, rank: s.Rank, number: k}
-			q.place.id = int32(first)
+			q := &queue{engine: c, programSlot: &x.ranks[first], pe: s.PE, rank: s.Rank, number: k}
+			q.programSlot.id = int32(first)
 			first++
 			c.queues = append(c.queues, q)
 			x.batch.queues[s.PE] = append(x.batch.queues[s.PE], q)
@@ -130,7 +130,7 @@ func (r *rank) post(in *tl.Instr) {
 
 // start begins the next task.
 func (q *queue) start(x *run, at unit.Time, after cause.Point) {
-	t, p := q.tasks[0], q.place
+	t, p := q.tasks[0], q.programSlot
 	q.tasks = q.tasks[1:]
 	q.running = t
 	x.prepareAgent(p, p.id, q.pe, t.Rank)

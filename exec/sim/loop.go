@@ -13,15 +13,15 @@ import (
 	"kernbench/unit"
 )
 
-// progress is the progress of a launch and its result.
+// progress counts the kernels that have not ended, and holds the result of the launch.
 type progress struct {
 	all, left    int // kernels: in all, and those that have not ended
 	loop         des.Loop
 	ctx          context.Context
-	instrumented bool // its instructions need more than to be carried out: see issueInstrumented
-	still        bool // nothing happens any more
+	instrumented bool // a trace, seed, history, cause log or yield observes each instruction: see issueInstrumented
+	idle         bool // no event is left: payloads that no rank receives are given up
 	hung         bool
-	cancelled    bool // a kernel has seen that the launch was
+	cancelled    bool // a kernel has seen that the launch was cancelled
 	result       launch.Result
 	fault        error // earliest in simulated time
 	faultAt
@@ -40,7 +40,8 @@ func (p *progress) expect(kernels int) {
 	p.left += kernels
 }
 
-// cancel notes that a kernel has seen that the launch was cancelled, and lets the loop look soon.
+// cancel notes that a kernel has seen that the launch was cancelled. It makes the loop check the
+// context before the next event.
 func (p *progress) cancel() {
 	p.cancelled = true
 	p.loop.LookNext()
@@ -51,7 +52,7 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	for i := range r.rx {
 		r.releaseSlot(i)
 	}
-	for r.inFlight > 0 || r.pipes > 0 || r.unsent() > 0 && !r.run.still {
+	for r.inFlight > 0 || r.composites > 0 || r.unsent() > 0 && !r.run.idle {
 		r.park(forDrain)
 	}
 	for r.sidedInFlight > 0 {
@@ -69,17 +70,17 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 		r.emit(e)
 	}
 	if r.parent != nil {
-		r.sync() // programs begin in the order in which others end
+		r.sync() // the next program of the stream begins at this end, and programs begin in order of time
 	}
 }
 
 // endUnsent ends kernels whose payloads no rank will receive, once no other event is left. The
 // fault is reported for the ranks that did not receive them.
 func (x *run) endUnsent() bool {
-	if x.still {
+	if x.idle {
 		return false
 	}
-	x.still = true
+	x.idle = true
 	for i := range x.ranks {
 		if r := &x.ranks[i]; r.wait == forDrain {
 			x.resume(r)
@@ -155,7 +156,8 @@ func (x *run) handle(ev des.Event) bool {
 	return true
 }
 
-// look is called at intervals: it returns an error if the run was cancelled, and reports progress.
+// look returns a function that the loop calls at intervals. It reports progress, and returns an
+// error if the run was cancelled.
 func (e *Executor) look(ctx context.Context) func(done, ranks int, now unit.Time) error {
 	looks := 0
 	return func(done, ranks int, now unit.Time) error {
@@ -179,7 +181,8 @@ func (x *run) countTraffic() {
 	x.result.Traffic = x.launch.Traffic(func(i int) tl.Traffic { return tl.Drive(x.ranks[i].ctx).Traffic() })
 }
 
-// leftOver is the fault of a launch that ended well but for messages in its rings.
+// leftOver returns a fault if a message was never received, and an internal error if a credit was
+// not returned.
 func (x *run) leftOver() error {
 	for i := range x.ranks {
 		r := &x.ranks[i]
@@ -196,7 +199,7 @@ func (x *run) leftOver() error {
 	}
 	for i := range x.rings {
 		if q := &x.rings[i]; q.Sent != q.Credited {
-			return fmt.Errorf("internal error: ended with %d credits of rank %d %v not home", q.Sent-q.Credited,
+			return fmt.Errorf("internal error: %d credits of rank %d, direction %v, not returned", q.Sent-q.Credited,
 				x.ranks[q.from].index, x.dirOf(q))
 		}
 	}

@@ -22,7 +22,7 @@ func (r *rank) load(in *tl.Instr) {
 	t := transfer{
 		kind: aLoad, rank: r.id, cell: in.Dst, gen: c.Gen(), slot: -1, typ: in.Type, addr: in.Addr,
 		off: in.DstOff, n: int32(in.N), total: int32(in.Shape.Elems()), bytes: bytes, at: r.Clock,
-		line: r.line(), turn: r.turn,
+		line: r.currentCall(), turn: r.turn,
 		rows: int32(in.Rows), pitch: in.Pitch,
 	}
 	if log := r.run.log; log != nil {
@@ -71,7 +71,7 @@ func (r *rank) store(in *tl.Instr) {
 	e, c := r.run.e, tl.Drive(r.ctx).Cell(in.A)
 	t := transfer{
 		kind: aStore, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
-		value: c.Value, off: c.Off + in.AOff, n: int32(in.N), bytes: bytes, at: r.Clock, line: r.line(), turn: r.turn,
+		value: c.Value, off: c.Off + in.AOff, n: int32(in.N), bytes: bytes, at: r.Clock, line: r.currentCall(), turn: r.turn,
 		rows: int32(in.Rows), pitch: in.Pitch,
 	}
 	if r.run.log != nil {
@@ -150,7 +150,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 	r.enqueue(dma.Compute)
 	t := transfer{
 		kind: aStage, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
-		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.line(), turn: r.turn,
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.currentCall(), turn: r.turn,
 	}
 	var v tl.Value
 	if log := r.run.log; log != nil {

@@ -175,7 +175,7 @@ func (r *rank) multi(in *tl.Instr, kind transferKind) multi {
 	m := multi{
 		t: transfer{
 			kind: kind, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, n: int32(in.N), bytes: in.Bytes(),
-			at: r.Clock, line: r.line(), turn: r.turn,
+			at: r.Clock, line: r.currentCall(), turn: r.turn,
 		},
 		by: in.Binary, group: r.multimem(in),
 	}
@@ -221,10 +221,10 @@ func (r *rank) flyMulti(m *multi) uint32 {
 	r.startsTransfer()
 	id := r.run.multis.Put(m)
 	for _, a := range m.from {
-		r.under = append(r.under, access{a, a + mem.Addr(m.t.bytes), multiAccess | id, false})
+		r.accesses = append(r.accesses, access{a, a + mem.Addr(m.t.bytes), multiAccess | id, false})
 	}
 	for _, a := range m.to {
-		r.under = append(r.under, access{a, a + mem.Addr(m.t.bytes), multiAccess | id, true})
+		r.accesses = append(r.accesses, access{a, a + mem.Addr(m.t.bytes), multiAccess | id, true})
 	}
 	r.multis++
 	return id
@@ -498,7 +498,7 @@ func (x *run) doneMulti(r *rank, id uint32, now unit.Time) {
 	r.multis--
 	x.release(m.t.value)
 	r.endsTransfer(now)
-	r.under = slices.DeleteFunc(r.under, func(a access) bool { return a.user == multiAccess|id })
+	r.accesses = slices.DeleteFunc(r.accesses, func(a access) bool { return a.user == multiAccess|id })
 	if m.t.kind == aGroupSum {
 		r.emitSpan(trace.Load, m.t.at, now, m.t.bytes, m.t.line)
 		r.filled(&m.t, now)

@@ -106,7 +106,7 @@ func (r *rank) put(in *tl.Instr) {
 	p := r.peers.at(i)
 	t := transfer{
 		kind: aPut, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote, channels: uint16(in.Channels),
-		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.line(), turn: r.turn,
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.currentCall(), turn: r.turn,
 	}
 	f := effect{
 		change: change{win: s.Win, member: s.Peer, to: i, word: -1, info: r.newCallInfo(call)},
@@ -163,7 +163,7 @@ func (r *rank) get(in *tl.Instr) {
 	op := r.book.Sided(in)
 	t := transfer{
 		kind: aGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
-		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.line(), turn: r.turn,
+		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.currentCall(), turn: r.turn,
 	}
 	f := effect{change: change{win: s.Win, member: s.Peer, to: i, word: -1, info: r.newCallInfo(call)}, local: s.Local}
 	ask, data := r.routesFrom(i, node(e.m, s.Local))

@@ -43,8 +43,8 @@ func (r *rank) awaitPeer(i int32) {
 
 // writing reports whether a store to the HBM slice next to the core is in flight.
 func (r *rank) writing() bool {
-	for i := range r.under {
-		if u := &r.under[i]; u.write && r.owns(u.lo) {
+	for i := range r.accesses {
+		if u := &r.accesses[i]; u.write && r.owns(u.lo) {
 			return true
 		}
 	}
@@ -84,7 +84,7 @@ func (r *rank) sequential(i int32) {
 // no destination yet, so fence waits for it.
 func (r *rank) fence() {
 	from := r.Clock
-	for r.pipes > 0 {
+	for r.composites > 0 {
 		r.park(forPipes)
 	}
 	r.fences++
@@ -117,7 +117,7 @@ func (r *rank) drainEngines() {
 }
 
 // moving reports whether loads, stores or composites are in flight.
-func (r *rank) moving() bool { return len(r.under) > 0 || r.pipes > 0 }
+func (r *rank) moving() bool { return len(r.accesses) > 0 || r.composites > 0 }
 
 // progress resumes a kernel that waits for its own transfers. One of them is complete now: that
 // number, or 0 if no wait is for it alone.
@@ -133,7 +133,7 @@ func (r *rank) progress(user uint32, now unit.Time) {
 	case forEngines:
 		over = !r.moving()
 	case forPipes:
-		over = r.pipes == 0
+		over = r.composites == 0
 	case forDrain:
 		over = r.inFlight == 0
 	}

@@ -74,7 +74,7 @@ func (r *rank) send(in *tl.Instr) {
 	q.payload = payload{
 		Stream: ipcq.Stream{Parts: tok.Parts, NotBefore: r.Clock}, token: tok, per: int32(x.ring.SlotElems(in.Type)),
 		slot: slot, in: slotIn, channels: uint16(in.Channels),
-		line: r.line(),
+		line: r.currentCall(),
 	}
 	if r.causes != nil {
 		q.causes.payload = r.causes.at
@@ -290,7 +290,7 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 			x.release(tok.Value)
 		}
 		q.slots[slot].Release(r.Clock)
-		x.uses(q, uint32(slot), r.point())
+		x.useEnds(q, uint32(slot), r.point())
 		r.giveCredits(port)
 		if part+1 == tok.Parts {
 			if x.log != nil && tok.Type != in.Type {
@@ -323,7 +323,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 		v, off := r.as(in.Type, &tok)
 		t := transfer{
 			kind: aCopy, rank: r.id, cell: tl.None, slot: slot, rx: uint8(port), typ: in.Type, addr: addr,
-			value: v, off: off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: r.line(), turn: r.turn,
+			value: v, off: off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: r.currentCall(), turn: r.turn,
 		}
 		if t.n > 0 {
 			q.slots[slot].BeginRead(1)
@@ -333,7 +333,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 			r.park(forCopy)
 		}
 		q.slots[slot].Release(r.Clock)
-		x.uses(q, uint32(slot), r.point())
+		x.useEnds(q, uint32(slot), r.point())
 		r.giveCredits(port)
 		addr += mem.Addr(tok.Bytes())
 		if part+1 == tok.Parts {
@@ -360,7 +360,7 @@ func (r *rank) as(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
 func (r *rank) releaseSlot(port int) {
 	if q := r.rx[port]; q.EndUse(q.slots, q.sizing, r.Clock) {
 		if r.causes != nil {
-			r.run.uses(q, q.sizing.Slot(q.Taken-1), r.causes.at)
+			r.run.useEnds(q, q.sizing.Slot(q.Taken-1), r.causes.at)
 		}
 		r.giveCredits(port)
 	}

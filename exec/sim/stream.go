@@ -40,11 +40,11 @@ type event struct {
 
 // stream is the additional state of a rank that is a stream.
 type stream struct {
-	ops     []launch.StreamOp
-	op      *launch.StreamOp // in progress
-	grid    grid
-	places  []rank     // of its programs
-	traffic tl.Traffic // of those that have ended
+	ops          []launch.StreamOp
+	op           *launch.StreamOp // in progress
+	grid         grid
+	programSlots []rank     // each holds a program that runs
+	traffic      tl.Traffic // of those that have ended
 }
 
 // hosted holds what a rank of a run of streams has.
@@ -137,9 +137,9 @@ func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 			x.batch.engines[s.PE] = r
 			r.Reset(x.start)
 		}
-		r.stream = &stream{ops: s.Ops, places: x.ranks[next : next+places[i]]}
-		for k := range r.stream.places {
-			r.stream.places[k].id = int32(next + k)
+		r.stream = &stream{ops: s.Ops, programSlots: x.ranks[next : next+places[i]]}
+		for k := range r.stream.programSlots {
+			r.stream.programSlots[k].id = int32(next + k)
 		}
 		next += places[i]
 		x.begins(r, tl.Setup{Rank: s.Rank, World: 1, Scratch: b.Scratch}, r.work, tl.Args{})
@@ -198,7 +198,7 @@ func (r *rank) launchGrid(l *launch.GridLaunch) {
 		r.meet(r.run.batch.gangs[l.Gang], l.Gang.Members)
 	}
 	for i := range min(l.Resident, l.Grid) {
-		r.startProgram(&r.stream.places[i], r.Clock, r.point())
+		r.startProgram(&r.stream.programSlots[i], r.Clock, r.point())
 	}
 	for !g.over() {
 		r.park(forOthers)

@@ -21,24 +21,24 @@ func node(m *machine.Machine, a mem.Addr) machine.NodeID { return memory.Node(m,
 // transfer is a message of a rank on the fabric. A run may have one in flight for each pair of PEs,
 // so it is kept small.
 type transfer struct {
-	channels uint16 // that a message goes through; 0: no limit of its own
+	channels uint16 // number of channels that carry the message; 0: not limited by channels
 
 	kind  transferKind
-	port  uint8 // number of a ring: of a token, at its sender; of a fetched or copied slot, at its receiver
-	rx    uint8 // number in rank.rx of the ring that slot is of
+	port  uint8 // index of a ring: for a token, at its sender; for a fetched or copied slot, at its receiver
+	rx    uint8 // index in rank.rx of the ring that owns slot
 	seen  bool  // the receiver has seen its arrival, or the time at which it will is set
 	typ   dtype.Type
 	rank  int32
 	cell  int32 // tensor of the kernel that it fills, or tl.None
 	gen   uint32
 	slot  int32 // ring slot that it reads, or -1
-	turn  int32 // number of the collective that it is part of; 0: none
+	turn  int32 // number of the turn (one repetition of a task) that it is part of; 0: none
 	value tl.Value
 	off   int32 // first element within the value
 	n     int32
 	total int32
 	seq   uint32       // of the token in its ring
-	ref   uint32       // token: in run.tokens; one-sided call: number of its effect; store: 1 + number of the peer
+	ref   uint32       // index: in run.tokens (token), run.effects (one-sided call) or run.multis; store: 1 + peer
 	rows  int32        // of a load or store: ranges of memory, at a distance of pitch; 0: one range
 	route noc.Route    // of the data that a request asks for
 	line  *frames.Call // of the kernel, if lines are recorded
@@ -65,7 +65,7 @@ const (
 	aCopy    // slot to memory
 	aToken
 	anEngineCopy   // copy of a stream, from memory to memory
-	anEngineReturn // return path of such a copy within one memory
+	anEngineReturn // the data of a copy within one memory, on the way back to that memory
 
 	// Requests for data of another memory, in the order of aLoad, aStage and aTile.
 	aRequest
@@ -113,9 +113,9 @@ func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i 
 
 // outstanding is the work of a rank that is not complete.
 type outstanding struct {
-	inFlight int32    // transfers of its own
-	pipes    int32    // composites
-	under    []access // of memory, in flight
+	inFlight   int32    // transfers of its own
+	composites int32    // that have not ended
+	accesses   []access // of memory, in flight
 }
 
 // startsTransfer counts a transfer that the rank has started.
@@ -131,8 +131,8 @@ func (r *rank) endsTransfer(at unit.Time) {
 // sink is the Executor as a noc.Sink: the fabric notifies it of transfers.
 type sink Executor
 
-// Departed handles a transfer whose source has been read at end. Its place in the DMA queue is free
-// then, and the ring slot that it has read may be given back.
+// Departed is called in advance: the source of a transfer will have been read at end. Then its place
+// in the DMA queue is free, and the ring slot that it has read may be given back.
 func (s *sink) Departed(user uint32, end unit.Time) {
 	if s.replaying != nil {
 		s.replaying.Departed(user, end)
@@ -166,7 +166,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 	}
 	if slot >= 0 {
 		r.rx[port].slots[slot].EndRead(end)
-		x.uses(r.rx[port], uint32(slot), x.current)
+		x.useEnds(r.rx[port], uint32(slot), x.current)
 		r.giveCredits(int(port))
 	}
 	if t.kind == aPut && r.wait == forSource && r.target == int32(user) {
@@ -193,14 +193,15 @@ func (r *rank) leave(q dma.Queue, end unit.Time) {
 		return
 	case r.task != nil:
 		for _, other := range r.task.queue.engine.queues {
-			other.place.wakeForDMA(q, end)
+			other.programSlot.wakeForDMA(q, end)
 		}
 		return
 	}
-	for i := range r.run.batch.Streams { // all programs on the PE
+	// Any stream may hold programs on this PE. All of them use its DMA queue, so wake all.
+	for i := range r.run.batch.Streams {
 		if s := &r.run.ranks[i]; s.pe == r.pe {
-			for k := range s.stream.places {
-				s.stream.places[k].wakeForDMA(q, end)
+			for k := range s.stream.programSlots {
+				s.stream.programSlots[k].wakeForDMA(q, end)
 			}
 		}
 	}
@@ -213,7 +214,7 @@ func (r *rank) wakeForDMA(q dma.Queue, at unit.Time) {
 	}
 }
 
-// Taken handles a transfer whose source bytes have been read. It logs a load of their values now.
+// Taken is called when the source bytes of a load or copy have been read. It logs their values.
 func (s *sink) Taken(user uint32) {
 	x := s.run
 	t := x.xfers.At(user)
@@ -222,8 +223,8 @@ func (s *sink) Taken(user uint32) {
 	t.eachRow(func(off, n int32, a mem.Addr) { x.log.Load(o, t.value, int(off), int(n), int(t.total), t.typ, a) })
 }
 
-// line returns the call of the kernel that a rank is at, if lines are recorded.
-func (r *rank) line() *frames.Call { return tl.Drive(r.ctx).Call() }
+// currentCall returns the call of the kernel that the rank performs, if lines are recorded.
+func (r *rank) currentCall() *frames.Call { return tl.Drive(r.ctx).Call() }
 
 func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
 	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: t.turn, Time: now, Line: t.line.Text()}
@@ -296,17 +297,19 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	case aStore:
 		r.emitSpan(trace.Store, t.at, now, t.bytes, t.line)
 	}
+	// A load fills a cell, and a store may be awaited by others: neither ends a wait for a copy. A
+	// wait for an access rechecks its memory after each access.
 	if r.wait == forCopy && t.kind != aLoad && t.kind != aStore || r.wait == forAccess {
 		r.AdvanceTo(now)
 		x.resume(r)
 		return
 	}
-	if r.wait >= forGet {
+	if r.wait >= forGet { // a wait for one-sided communication
 		r.progress(0, now)
 	}
 }
 
-// written makes the data of a transfer visible in memory.
+// written logs the store of a transfer, if the run has an op log.
 func (x *run) written(r *rank, t *transfer, now unit.Time) {
 	if x.log != nil {
 		o := t.origin(r, now)

@@ -115,7 +115,7 @@ func (r *rank) notify(in *tl.Instr) {
 		win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: effectOp(s.Op), value: s.Value, info: r.newCallInfo(call),
 	}}
 	if n.info != nil {
-		n.info.line = r.line()
+		n.info.line = r.currentCall()
 	}
 	at := r.starts(i, byWord, r.Clock)
 	r.sidedInFlight++
@@ -166,7 +166,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	}
 	r.order(i, byControl, false)
 	at := r.starts(i, byWord, r.Clock)
-	user := r.newSided(&transfer{kind: anAtomic, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: r.line()}, &f)
+	user := r.newSided(&transfer{kind: anAtomic, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: r.currentCall()}, &f)
 	r.begin(at, r.controlTo(i), noc.Control, int64(r.run.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 	r.parkOn(forReply, int32(user))
 	s.Got = r.reply

@@ -48,7 +48,7 @@ func (n *Fabric) advance(mi uint32, t trigger, atOnce bool) {
 			if !ok {
 				n.approaches(li)
 				if atOnce && m.arrived == n.q.Now() {
-					n.arrive(li, mi) // links without wires, as those of ports and tiles, are reached at once
+					n.arrive(li, mi) // links without latency, such as ports, are reached at once
 					return
 				}
 				n.q.Post(des.Event{Time: m.arrived, Key: n.keyOf(t), Target: Target(kindArrive, li), Arg: mi})
@@ -95,7 +95,7 @@ func (n *Fabric) cross(mi, li uint32, last bool) (start, latency unit.Time, ok b
 	}
 	start = max(m.arrived, l.freeAt)
 	in := nowhere
-	if l.own.Flags&(soleRoute|ample) == 0 && !last {
+	if l.own.Flags&(soleRoute|bufferNeverFull) == 0 && !last {
 		in = n.into(li, m.vc)
 		if b := n.buffer(in); !b.Enter(&n.releases, n.spaceIn(b), m.bytes, start) {
 			return 0, 0, false

@@ -13,11 +13,11 @@ import (
 // releases of each buffer.
 type causes struct {
 	log        *cause.Log
-	head, tail []moment             // by message, at the link that it wants next
-	busy       []moment             // by link: when the last byte of the message that it took last has left
-	room       map[uint32][]vacated // by number of a buffer
-	latest     map[line]moment      // see Fabric.latest
-	sinkCause  cause.Point          // of the current call of the sink
+	head, tail []moment               // by message, at the link that it wants next
+	busy       []moment               // by link: when the last byte of the message that it took last has left
+	room       map[uint32][]vacated   // by number of a buffer
+	latest     map[sourceQueue]moment // see Fabric.latest
+	sinkCause  cause.Point            // of the current call of the sink
 }
 
 // moment is a point, and links that have only taken their latency since.
@@ -37,7 +37,7 @@ type vacated struct {
 func (n *Fabric) Explain(log *cause.Log) {
 	n.causes, n.shared = nil, nil
 	if log != nil {
-		n.causes = &causes{log: log, room: map[uint32][]vacated{}, latest: map[line]moment{}}
+		n.causes = &causes{log: log, room: map[uint32][]vacated{}, latest: map[sourceQueue]moment{}}
 		n.shared = &routes.Shared{}
 	}
 }
@@ -207,7 +207,7 @@ func (c *causes) queued(n *Fabric, li, mi uint32, end unit.Time) {
 
 // passes follows a transfer that takes a path as if it were alone. Its last byte has left its
 // source at departed and arrives at end; without another of its source before it, it would at free.
-func (c *causes) passes(n *Fabric, mi uint32, path []routes.Hop, bytes int64, key line, departed, free, end unit.Time) {
+func (c *causes) passes(n *Fabric, mi uint32, path []routes.Hop, bytes int64, key sourceQueue, departed, free, end unit.Time) {
 	now, at := n.q.Now(), c.head[mi].at
 	slowest, longest := uint32(0), unit.Time(-1)
 	for _, h := range path {

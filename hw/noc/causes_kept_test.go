@@ -25,7 +25,7 @@ func TestKeepCauses(t *testing.T) {
 	past := moment{at: log.Start(1000, 0)}
 	c.head, c.tail, c.busy = []moment{{}, next()}, []moment{next()}, []moment{next(), past}
 	c.room[3], c.room[4] = []vacated{{49, past}, {50, next()}}, []vacated{{49, past}}
-	c.latest[line{}] = next()
+	c.latest[sourceQueue{}] = next()
 	c.sinkCause = next().at
 	log.Prune(n.KeepCauses)
 	if len(c.room) != 1 || len(c.room[3]) != 1 || c.busy[1] != (moment{}) || log.Start(1001, 0) != past.at {

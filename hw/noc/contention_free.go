@@ -5,15 +5,15 @@ package noc
 // arrives, the tail of the previous one has left. The buffers of both links can hold all messages
 // in flight. So a message passes at once, and only the link's latency counts.
 
-// findContentionFree finds these links. It also marks the links whose buffers are ample. They hold
-// all that can be in flight over the link, so that their space need not be counted.
+// findContentionFree finds these links. It also marks the links whose buffers are never full.
+// They hold all that can be in flight over the link, so that their space need not be counted.
 func (n *Fabric) findContentionFree(p *plan) {
 	if n.off&ContentionFree != 0 {
 		return
 	}
 	for li := range p.links {
 		if l, b := &n.links[li], p.links[li].bytes; b > 0 && b <= int64(n.kind(l).space) {
-			l.own.Flags |= ample
+			l.own.Flags |= bufferNeverFull
 		}
 	}
 	for li := range p.links {
@@ -22,7 +22,7 @@ func (n *Fabric) findContentionFree(p *plan) {
 			continue
 		}
 		l, a := &n.links[li], &n.links[from-1]
-		if l.own.Flags&a.own.Flags&ample != 0 && n.kind(l).spec.Rate >= n.kind(a).spec.Rate && l.own.Kind < 1<<8-uint16(contentionFree) {
+		if l.own.Flags&a.own.Flags&bufferNeverFull != 0 && n.kind(l).spec.Rate >= n.kind(a).spec.Rate && l.own.Kind < 1<<8-uint16(contentionFree) {
 			n.reached[li] = contentionFree + uint8(l.own.Kind)
 			l.served = from // as soon as a message has passed
 		}

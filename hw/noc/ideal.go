@@ -26,7 +26,7 @@ func (n *Fabric) pass(m *message, mi uint32) {
 	if first := path[0].Number(); n.kind(&n.links[first]).spec.Port && !n.kind(&n.links[at]).spec.Port {
 		at = first
 	}
-	key := line{at, m.via, m.class()}
+	key := sourceQueue{at, m.via, m.class()}
 	free := end
 	end = max(end, n.latest[key])
 	n.latest[key] = end

@@ -9,7 +9,7 @@ import (
 )
 
 // check panics if the lists and counts of a link contradict each other. These are the messages that
-// wait at it, those in lines before it, and the contents of its buffers.
+// wait at it, those in source queues before it, and the contents of its buffers.
 func (n *Fabric) check(li uint32) {
 	if n.ideal {
 		return
@@ -32,14 +32,14 @@ func (n *Fabric) check(li uint32) {
 	if q := &n.queues[l.queue]; q.waiting != waiting {
 		n.wrong(li, "%d messages wait, and %d are counted", waiting, q.waiting)
 	}
-	lines := uint32(0)
-	for key := range n.lines {
+	queues := uint32(0)
+	for key := range n.sourceQueues {
 		if key.link == li {
-			lines++
+			queues++
 		}
 	}
-	if q := &n.queues[l.queue]; q.lines != lines {
-		n.wrong(li, "%d lines stand before it, and %d are counted", lines, q.lines)
+	if q := &n.queues[l.queue]; q.sourceQueues != queues {
+		n.wrong(li, "%d source queues stand before it, and %d are counted", queues, q.sourceQueues)
 	}
 }
 

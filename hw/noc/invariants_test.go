@@ -17,7 +17,7 @@ func broken() *Fabric {
 		q: des.From(5),
 		linkState: linkState{kinds: []kind{{space: 100}}, queues: make([]queue, 2), vcs: make([]vc, 2),
 			vcBuffers: make([]buffer.Buffer, 2)},
-		inTransit: inTransit{msgs: make([]message, 3), lines: map[line]chain{{link: 0, source: 4}: {}}},
+		inTransit: inTransit{msgs: make([]message, 3), lines: map[sourceQueue]chain{{link: 0, source: 4}: {}}},
 	}
 	n.links = []link{{own: buffer.Empty(0, 1), vcs: 1, queue: 1}}
 	n.vcs[1], n.vcBuffers[1] = vc{head: 1, tail: 2}, buffer.Empty(0, 1)

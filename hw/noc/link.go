@@ -12,14 +12,14 @@ import (
 
 // inTransit holds the messages in flight, and their state.
 type inTransit struct {
-	msgs   []message
-	free   uint32             // list of unused messages, by next; 0: none
-	stuck  []uint32           // scratch of pick: inputs whose first message does not fit
-	lines  map[line]chain     // the messages behind a transfer of several messages
-	latest map[line]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
+	msgs         []message
+	free         uint32                    // list of unused messages, by next; 0: none
+	stuck        []uint32                  // scratch of pick: inputs whose first message does not fit
+	sourceQueues map[sourceQueue]chain     // the messages behind a transfer of several messages
+	latest       map[sourceQueue]unit.Time // when the latest transfer arrives, by link with a memory; ideal only
 }
 
-// last reports whether m is at the last link of its route. What follows always has space.
+// last reports whether m is at the last link of its route. The destination always has space.
 func (n *Fabric) last(m *message) bool {
 	return n.routes.Last(m.route)
 }
@@ -42,7 +42,7 @@ func (n *Fabric) arrive(li, mi uint32) {
 		m = &n.msgs[mi]
 	}
 	l := &n.links[li]
-	if m.hop == 0 && !m.headsLine && (n.queues[l.queue].lines > 0 || m.left > 0) && n.joinLine(li, mi) {
+	if m.hop == 0 && !m.headsQueue && (n.queues[l.queue].sourceQueues > 0 || m.left > 0) && n.joinSourceQueue(li, mi) {
 		return
 	}
 	m.into = n.into(li, m.vc)
@@ -51,14 +51,14 @@ func (n *Fabric) arrive(li, mi uint32) {
 		n.start(li, mi)
 		return
 	}
-	a := &n.vcs[n.vcOf(m.into)]
+	vc := &n.vcs[n.vcOf(m.into)]
 	m.next = 0
-	if a.head == 0 {
-		a.head = mi
+	if vc.head == 0 {
+		vc.head = mi
 	} else {
-		n.msgs[a.tail].next = mi
+		n.msgs[vc.tail].next = mi
 	}
-	a.tail = mi
+	vc.tail = mi
 	q := n.queue(l)
 	q.waiting++
 	if n.counts != nil {
@@ -74,14 +74,14 @@ func (n *Fabric) schedule(li uint32) {
 	if l.freeAt > now {
 		at = l.freeAt
 	} else {
-		for a := range n.waitedFor(l) {
-			m := &n.msgs[a.head]
+		for vc := range n.waitedFor(l) {
+			m := &n.msgs[vc.head]
 			t := now
 			if !n.last(m) {
 				b := n.buffer(m.into)
 				t = b.SpaceAt(&n.releases, n.spaceIn(b), m.bytes, now)
 			}
-			block(n.buffer(m.into), t > now) // a release at an earlier time may still follow
+			setBlocked(n.buffer(m.into), t > now) // a later event may release space earlier: then retry sooner
 			at = min(at, t)
 		}
 	}
@@ -91,8 +91,8 @@ func (n *Fabric) schedule(li uint32) {
 	}
 }
 
-// block notes whether messages wait for space in a buffer.
-func block(b *buffer.Buffer, waits bool) {
+// setBlocked notes whether messages wait for space in a buffer.
+func setBlocked(b *buffer.Buffer, waits bool) {
 	if b.Flags &^= blocked; waits {
 		b.Flags |= blocked
 	}
@@ -102,22 +102,23 @@ func block(b *buffer.Buffer, waits bool) {
 func (n *Fabric) waitedFor(l *link) iter.Seq[*vc] {
 	return func(yield func(*vc) bool) {
 		for i := l.vcs; i != 0; i = n.vcs[i].next {
-			if a := &n.vcs[i]; a.head != 0 && !yield(a) {
+			if vc := &n.vcs[i]; vc.head != 0 && !yield(vc) {
 				return
 			}
 		}
 	}
 }
 
-// key orders the events of link li. Events of the fabric's owner come after those of all links.
+// key orders the events of link li. The executor's events have higher ids, so they come after those
+// of all links.
 func (n *Fabric) key(li uint32, p des.Phase) des.Key {
 	l := &n.links[li]
 	l.counter++
 	return des.MakeKey(p, l.id, 0, l.counter)
 }
 
-// retry lets a link choose among the heads of its queues. It takes the earliest message that has
-// buffer space. Between messages of the same time it takes its inputs in turn.
+// retry lets a link choose a message, among the first messages of each input. It takes the earliest
+// that has buffer space. Between messages of the same time it takes its inputs in turn.
 func (n *Fabric) retry(li uint32) {
 	l, now := &n.links[li], n.q.Now()
 	q := &n.queues[l.queue]
@@ -127,8 +128,8 @@ func (n *Fabric) retry(li uint32) {
 	q.retryAt = never
 	if l.freeAt <= now && q.waiting > 0 {
 		if mi, prev := n.pick(l, now); mi != 0 {
-			a := &n.vcs[n.vcOf(n.msgs[mi].into)]
-			n.unlink(a, mi, prev)
+			vc := &n.vcs[n.vcOf(n.msgs[mi].into)]
+			n.unlink(vc, mi, prev)
 			q.waiting--
 			n.start(li, mi)
 			q = &n.queues[l.queue]
@@ -143,13 +144,13 @@ func (n *Fabric) retry(li uint32) {
 func (n *Fabric) pick(l *link, now unit.Time) (msg, prev uint32) {
 	first, served := never, n.inputOf(l.served)
 	turn := ^uint32(0)
-	for a := range n.waitedFor(l) {
+	for vc := range n.waitedFor(l) {
 		n.stuck = n.stuck[:0]
 		before := uint32(0)
 		// Among messages whose heads came at the same time, the first of each input may go next.
-		for mi := a.head; mi != 0; mi = n.msgs[mi].next {
+		for mi := vc.head; mi != 0; mi = n.msgs[mi].next {
 			m := &n.msgs[mi]
-			if m.arrived != n.msgs[a.head].arrived || m.arrived > first {
+			if m.arrived != n.msgs[vc.head].arrived || m.arrived > first {
 				break
 			}
 			input := from(m)
@@ -191,15 +192,15 @@ func (n *Fabric) inputOf(from uint32) uint32 {
 	return 0
 }
 
-func (n *Fabric) unlink(a *vc, mi, prev uint32) {
+func (n *Fabric) unlink(vc *vc, mi, prev uint32) {
 	next := n.msgs[mi].next
 	if prev == 0 {
-		a.head = next
+		vc.head = next
 	} else {
 		n.msgs[prev].next = next
 	}
-	if a.tail == mi {
-		a.tail = prev
+	if vc.tail == mi {
+		vc.tail = prev
 	}
 }
 
@@ -235,18 +236,19 @@ func (n *Fabric) start(li, mi uint32) {
 		n.q.Post(des.Event{Time: m.tail, Key: n.key(li, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
 		return
 	}
-	if m.in = nowhere; l.own.Flags&ample == 0 {
+	if m.in = nowhere; l.own.Flags&bufferNeverFull == 0 {
 		m.in = m.into
 		n.buffer(m.into).Fill(&n.releases, m.bytes, now)
 	}
 	h := n.nextHop(m, li, n.routes.Onward(m.route), now+k.latency)
 	if n.reserved {
-		n.advance(mi, trigger{by: li + 1, phase: des.Arrive}, true)
+		const atOnce = true
+		n.advance(mi, trigger{by: li + 1, phase: des.Arrive}, atOnce)
 		return
 	}
 	next := h.Number()
 	if m.arrived == now {
-		n.arrive(next, mi) // at once: ports and the links of a tile have no latency
+		n.arrive(next, mi) // at once: some links, such as ports, have no latency
 		return
 	}
 	n.q.Post(des.Event{Time: m.arrived, Key: n.key(li, des.Arrive), Target: Target(kindArrive, next), Arg: mi})
@@ -267,8 +269,8 @@ func (n *Fabric) readyAt(li uint32, m *message, head unit.Time) unit.Time {
 // a long transfer takes turns with others at its first link.
 func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	if m.left == 0 {
-		if m.headsLine {
-			n.advanceLine(li, m, end)
+		if m.headsQueue {
+			n.advanceSourceQueue(li, m, end)
 		}
 		n.sink.Departed(m.user, end)
 		return
@@ -276,7 +278,7 @@ func (n *Fabric) leaveSource(li uint32, m *message, end unit.Time) {
 	part := min(m.left, n.most)
 	next := *m
 	next.bytes, next.left = int32(part), m.left-part
-	m.headsLine = false
+	m.headsQueue = false
 	i := n.newMessage()
 	n.msgs[i] = next
 	if n.reserved {
@@ -296,12 +298,12 @@ func (n *Fabric) enter(li, mi uint32, at unit.Time) {
 	n.q.Post(des.Event{Time: at, Key: n.key(li, des.Arrive), Target: Target(kindArrive, li), Arg: mi})
 }
 
-// joinLine queues a message behind a transfer of several messages of the same source. It returns
-// false if there is no such transfer. Then a message that has further parts starts a line.
-func (n *Fabric) joinLine(li, mi uint32) bool {
+// joinSourceQueue queues a message behind a transfer of several messages of the same source. It
+// returns false if there is no such transfer. Then a message that has further parts starts a queue.
+func (n *Fabric) joinSourceQueue(li, mi uint32) bool {
 	m := &n.msgs[mi]
-	key := line{li, m.via, m.class()}
-	behind, ok := n.lines[key]
+	key := sourceQueue{li, m.via, m.class()}
+	behind, ok := n.sourceQueues[key]
 	if ok {
 		m.next = 0
 		if behind.head == 0 {
@@ -310,31 +312,31 @@ func (n *Fabric) joinLine(li, mi uint32) bool {
 			n.msgs[behind.tail].next = mi
 		}
 		behind.tail = mi
-		n.lines[key] = behind
+		n.sourceQueues[key] = behind
 		return true
 	}
 	if m.left > 0 {
-		n.lines[key] = chain{}
-		n.queue(&n.links[li]).lines++
-		m.headsLine = true
+		n.sourceQueues[key] = chain{}
+		n.queue(&n.links[li]).sourceQueues++
+		m.headsQueue = true
 	}
 	return false
 }
 
-// advanceLine is called when the last part of a transfer has left. It admits the next message of
-// the line.
-func (n *Fabric) advanceLine(li uint32, m *message, end unit.Time) {
-	key := line{li, m.via, m.class()}
-	behind := n.lines[key]
+// advanceSourceQueue is called when the last part of a transfer has left. It admits the next message
+// of the queue.
+func (n *Fabric) advanceSourceQueue(li uint32, m *message, end unit.Time) {
+	key := sourceQueue{li, m.via, m.class()}
+	behind := n.sourceQueues[key]
 	next := behind.head
 	if next == 0 {
-		delete(n.lines, key)
-		n.queue(&n.links[li]).lines--
+		delete(n.sourceQueues, key)
+		n.queue(&n.links[li]).sourceQueues--
 		return
 	}
 	behind.head = n.msgs[next].next
-	n.lines[key] = behind
-	n.msgs[next].headsLine = true
+	n.sourceQueues[key] = behind
+	n.msgs[next].headsQueue = true
 	if n.causes != nil {
 		n.causes.queued(n, li, next, end)
 	}

@@ -114,10 +114,10 @@ type Fabric struct {
 	counts *counts // nil: see CountUse
 }
 
-// line holds the messages of one source and class for its first link. While a transfer of several
-// messages takes turns there with other sources, later messages of the same source wait for its
-// last one.
-type line struct {
+// sourceQueue identifies the messages of one source and class for its first link. While a transfer
+// of several messages takes turns there with other sources, later messages of the same source wait
+// for its last one.
+type sourceQueue struct {
 	link, source uint32
 	class        Class
 }
@@ -127,21 +127,21 @@ type chain struct{ head, tail uint32 }
 
 // message is a part of a transfer in flight. It fills a cache line.
 type message struct {
-	arrived   unit.Time // of its head at the link that it wants next
-	tail      unit.Time // of its last byte there
-	left      int64     // bytes of the transfer after this part
-	bytes     int32
-	user      uint32
-	route     Route  // what is left of it, from the link that it wants next on
-	into      uint32 // buffer that it goes into next, from when it comes to the link
-	in        uint32 // buffer that it is in, from its second link on; nowhere if buffers are not counted
-	via       uint32 // its source, at its first link; later 1 + the link it came from
-	next      uint32
-	hop       uint8 // links that it has passed; 2 stands for 2 or more
-	vc        uint8 // its class, and the channel of the link that it wants next
-	taken     bool  // the sink is notified when the source has been read
-	headsLine bool  // at the front of a line
-	ordered   bool  // see Transfer
+	arrived    unit.Time // of its head at the link that it wants next
+	tail       unit.Time // of its last byte there
+	left       int64     // bytes of the transfer after this part
+	bytes      int32
+	user       uint32
+	route      Route  // what is left of it, from the link that it wants next on
+	into       uint32 // buffer that it goes into next, from when it comes to the link
+	in         uint32 // buffer that it is in, from its second link on; nowhere if buffers are not counted
+	via        uint32 // its source, at its first link; later 1 + the link it came from
+	next       uint32
+	hop        uint8 // links that it has passed; 2 stands for 2 or more
+	vc         uint8 // its class, and the channel of the link that it wants next
+	taken      bool  // the sink is notified when the source has been read
+	headsQueue bool  // at the front of its sourceQueue
+	ordered    bool  // see Transfer
 }
 
 // Sizes are the largest message, a flit, and the input buffers of links that name none.
@@ -157,8 +157,8 @@ func New(q *des.Queue, m *machine.Machine, sink Sink, f Fidelity, sizes Sizes) *
 	n.routes, n.compressFrom, n.prefetchFrom = routes.New(), compressHops, prefetchBytes
 	n.vcs, n.vcBuffers, n.queues = make([]vc, 1), make([]buffer.Buffer, 1), make([]queue, 1)
 	n.msgs = make([]message, 1, 1024)
-	n.lines = map[line]chain{}
-	n.latest = map[line]unit.Time{}
+	n.sourceQueues = map[sourceQueue]chain{}
+	n.latest = map[sourceQueue]unit.Time{}
 	return n
 }
 

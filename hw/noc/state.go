@@ -42,9 +42,9 @@ type linkState struct {
 // those of the link, at its own buffer. Kind is that of the link; VC the class and channel, or
 // unused.
 const (
-	blocked   uint8 = 1 << iota // a queue waits for space that has not been announced
-	soleRoute                   // one route alone passes the link
-	ample                       // its buffers hold all that can be in flight over it
+	blocked         uint8 = 1 << iota // a queue waits for space that has not been announced
+	soleRoute                         // one route alone passes the link
+	bufferNeverFull                   // its buffers hold all that can be in flight over it
 )
 
 // vc is the state of a class and channel of a link, if it needs more than a buffer. Its buffer has
@@ -57,9 +57,9 @@ type vc struct {
 
 // queue describes a link at which messages have waited.
 type queue struct {
-	retryAt unit.Time // of the retry that counts, or never
-	waiting uint32
-	lines   uint32 // how many lines wait at it
+	retryAt      unit.Time // of the retry that counts, or never
+	waiting      uint32
+	sourceQueues uint32 // number of source queues in front of it
 }
 
 // kind holds the properties that similar links share.

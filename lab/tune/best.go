@@ -10,7 +10,7 @@ import (
 	"kernbench/unit"
 )
 
-// Group is a call on a machine, at all sizes that there are points for.
+// Group is a call on a machine, at all sizes that have a point without an error.
 type Group struct {
 	Topology    string `json:"topology"`
 	Machine     string `json:"machine"`
@@ -34,11 +34,11 @@ type Row struct {
 	Best       *Point     `json:"best"`
 	RunnerUp   *Point     `json:"runner_up"`  // the best of another algorithm; nil: there is none
 	Configured *Point     `json:"configured"` // the best with settings as they are configured; nil: there is none
-	Points     int        `json:"points"`     // complete points
+	Points     int        `json:"points"`     // points without an error
 
-	// Regret is the relative loss against the best if this size used the choice of the sizes on
-	// either side. It estimates the loss of a table between its sizes. Nil: there is no size on one
-	// side, or that choice has no time here.
+	// Regret is the relative loss against the best if this size were not tuned, so that a table of
+	// its two neighbours decided. It estimates the loss of a table between its sizes. Nil: there is
+	// no size on one side, or that choice has no time here.
 	Regret *float64 `json:"regret"`
 
 	Auto *Auto `json:"auto,omitempty"` // nil: not asked for
@@ -108,7 +108,7 @@ func groupsOf(points []Point) []*Group {
 	all = slices.DeleteFunc(all, func(g *Group) bool { return len(g.Rows) == 0 })
 	for _, g := range all {
 		for i := range g.Rows {
-			g.rank(i)
+			g.findBest(i)
 		}
 		for i := range g.Rows {
 			g.Rows[i].Regret = g.regret(i)
@@ -129,11 +129,12 @@ func (g *Group) sorted(row int) []*Point {
 	for _, p := range g.by[row] {
 		all = append(all, p)
 	}
-	slices.SortFunc(all, faster) // no two are alike to it
+	slices.SortFunc(all, faster) // faster never returns 0 for two points of a row
 	return all
 }
 
-func (g *Group) rank(row int) {
+// findBest sets the best, the runner-up and the best as configured of a row.
+func (g *Group) findBest(row int) {
 	r := &g.Rows[row]
 	all := g.sorted(row)
 	r.Best, r.Points = all[0], len(all)
@@ -164,9 +165,9 @@ func (g *Group) crossover(lo, hi int) unit.Bytes {
 	return min(meet, to)
 }
 
-// SetAuto sets what auto runs at the size of a row, and its regret. An estimate of auto comes from
-// other sizes than that of the best. So it is no loss if both have the same algorithm with the same
-// settings.
+// SetAuto sets what auto runs at the size of a row, and its regret. If the time of auto is an
+// estimate, auto and the best point extrapolate from different sizes. If both have one algorithm and
+// the same settings then, Regret is 0.
 func (g *Group) SetAuto(row int, a Auto) {
 	r := &g.Rows[row]
 	best := slices.Sorted(strings.FieldsSeq(r.Best.Settings))
@@ -176,8 +177,8 @@ func (g *Group) SetAuto(row int, a Auto) {
 	r.Auto = &a
 }
 
-// settings returns the settings of auto in their order, as those of points are named. auto tries
-// protocols only where simple is configured.
+// settings returns auto's settings, sorted, in the form that points use. auto tries protocols only
+// where simple is configured.
 func (a *Auto) settings() []string {
 	all := strings.Fields(a.Settings)
 	if a.Protocol != "" && a.Protocol != "simple" {
@@ -246,8 +247,8 @@ func faster(a, b *Point) int {
 	}
 	return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(measured(a), measured(b)),
 		cmp.Compare(strings.Count(a.Settings, "="), strings.Count(b.Settings, "=")),
-		cmp.Compare(a.Algorithm, b.Algorithm), byNumber(a.Settings, b.Settings))
+		cmp.Compare(a.Algorithm, b.Algorithm), byLength(a.Settings, b.Settings))
 }
 
-// byNumber orders texts with numbers in them as a person would: 4 before 16.
-func byNumber(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
+// byLength orders texts by length, then alphabetically. So it puts 4 before 16.
+func byLength(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }

@@ -58,8 +58,8 @@ type Run struct {
 	Ranks      []int32 // the ranks of Ends
 }
 
-// point is a moment. For a wait, when is the time at which the wait begins. The wait ends at the
-// time of prev. There may be millions of points, so the fields leave no padding.
+// point is a moment. For a wait, field when holds its start. The wait ends at the time of prev.
+// There may be millions of points, so the fields leave no padding.
 type point struct {
 	when [2]uint32 // its time: the lower half first
 	prev Point

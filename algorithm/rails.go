@@ -6,8 +6,8 @@ import (
 )
 
 // This file is shared by the kernels for nodes with rails: rail_*. A rail joins the ranks with the
-// same index in their node. A vector is cut into pieces. A piece goes over the rail as tiles, each a
-// put with a signal. Its slot of the window is only for this piece. So no rank waits for a free
+// same index in their node. A vector is cut into pieces. A piece goes over the rail as tiles, each
+// a put with a signal. Its slot of the window is only for this piece. So no rank waits for a free
 // slot, and the links of the node carry one piece while the rails carry another. The signals of a
 // piece count its tiles.
 
@@ -20,7 +20,8 @@ const (
 	railPiece = 512 << 10
 )
 
-// railPlan holds the ranks of a call by node and rail, its pieces, and the tiles that are in flight.
+// railPlan holds the ranks of a call by node and rail, its pieces, and the tiles that are in
+// flight.
 type railPlan struct {
 	c      *tl.Context
 	a      tl.Args
@@ -48,8 +49,8 @@ type railJob struct {
 	use    func(loaded []tl.Tensor)
 }
 
-// newRailPlan divides vectors of at most longest elements into pieces, and these into parts. Each job
-// loads at most widest tiles, of at most most bytes.
+// newRailPlan divides vectors of at most longest elements into pieces, and these into parts. Each
+// job loads at most widest tiles, of at most most bytes.
 func newRailPlan(c *tl.Context, a tl.Args, width, longest, parts, most, widest, ahead int) *railPlan {
 	me, n := c.Rank(), c.WorldSize()
 	r := &railPlan{c: c, a: a, n: n, at: me / width, own: me % width, ahead: ahead}

@@ -238,9 +238,9 @@ func (c *Context) plain(op Op) {
 // rendezvous only: what members have put or stored need not be there. OpenSHMEM's shmem_sync
 // makes a PE's own stores visible; here that takes a PipeBarrier before it.
 //
-// It is a dissemination barrier of ceil(log2(size)) rounds, on words that only grow. In round k rank r
-// notifies rank r+2^k, and waits for the word of rank r-2^k. See Hensgen, Finkel, Manber (Two
-// algorithms for barrier synchronization, Int. J. Parallel Programming 17(1), 1988).
+// It is a dissemination barrier of ceil(log2(size)) rounds, on words that only grow. In round k
+// rank r notifies rank r+2^k, and waits for the word of rank r-2^k. See Hensgen, Finkel, Manber
+// (Two algorithms for barrier synchronization, Int. J. Parallel Programming 17(1), 1988).
 func (c *Context) Sync(t *mem.Team) {
 	c.counts.Syncs++
 	if t == nil || t.Meeting == nil {

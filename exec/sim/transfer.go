@@ -131,8 +131,8 @@ func (r *rank) endsTransfer(at unit.Time) {
 // sink is the Executor as a noc.Sink: the fabric notifies it of transfers.
 type sink Executor
 
-// Departed is called in advance: the source of a transfer will have been read at end. Then its place
-// in the DMA queue is free, and the ring slot that it has read may be given back.
+// Departed is called in advance: the source of a transfer will have been read at end. Then its
+// place in the DMA queue is free, and the ring slot that it has read may be given back.
 func (s *sink) Departed(user uint32, end unit.Time) {
 	if s.replaying != nil {
 		s.replaying.Departed(user, end)

@@ -95,7 +95,7 @@ func (n *Fabric) cross(mi, li uint32, last bool) (start, latency unit.Time, ok b
 	}
 	start = max(m.arrived, l.freeAt)
 	in := nowhere
-	if l.own.Flags&(soleRoute|bufferNeverFull) == 0 && !last {
+	if l.own.Flags&(soleRoute|neverFull) == 0 && !last {
 		in = n.into(li, m.vc)
 		if b := n.buffer(in); !b.Enter(&n.releases, n.spaceIn(b), m.bytes, start) {
 			return 0, 0, false

@@ -13,7 +13,7 @@ func (n *Fabric) findContentionFree(p *plan) {
 	}
 	for li := range p.links {
 		if l, b := &n.links[li], p.links[li].bytes; b > 0 && b <= int64(n.kind(l).space) {
-			l.own.Flags |= bufferNeverFull
+			l.own.Flags |= neverFull
 		}
 	}
 	for li := range p.links {
@@ -22,7 +22,8 @@ func (n *Fabric) findContentionFree(p *plan) {
 			continue
 		}
 		l, a := &n.links[li], &n.links[from-1]
-		if l.own.Flags&a.own.Flags&bufferNeverFull != 0 && n.kind(l).spec.Rate >= n.kind(a).spec.Rate && l.own.Kind < 1<<8-uint16(contentionFree) {
+		if l.own.Flags&a.own.Flags&neverFull != 0 && n.kind(l).spec.Rate >= n.kind(a).spec.Rate &&
+			l.own.Kind < 1<<8-uint16(contentionFree) {
 			n.reached[li] = contentionFree + uint8(l.own.Kind)
 			l.served = from // as soon as a message has passed
 		}

@@ -236,7 +236,7 @@ func (n *Fabric) start(li, mi uint32) {
 		n.q.Post(des.Event{Time: m.tail, Key: n.key(li, des.Arrive), Target: Target(kindDeliver, 0), Arg: mi})
 		return
 	}
-	if m.in = nowhere; l.own.Flags&bufferNeverFull == 0 {
+	if m.in = nowhere; l.own.Flags&neverFull == 0 {
 		m.in = m.into
 		n.buffer(m.into).Fill(&n.releases, m.bytes, now)
 	}
@@ -323,8 +323,8 @@ func (n *Fabric) joinSourceQueue(li, mi uint32) bool {
 	return false
 }
 
-// advanceSourceQueue is called when the last part of a transfer has left. It admits the next message
-// of the queue.
+// advanceSourceQueue is called when the last part of a transfer has left. It admits the next
+// message of the queue.
 func (n *Fabric) advanceSourceQueue(li uint32, m *message, end unit.Time) {
 	key := sourceQueue{li, m.via, m.class()}
 	behind := n.sourceQueues[key]

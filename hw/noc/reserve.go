@@ -57,7 +57,7 @@ func (n *Fabric) ReserveRoutes(uses []Use, largest int64) {
 	}
 	n.reserved = true
 	for i := range n.links {
-		n.links[i].own.Flags &^= soleRoute | bufferNeverFull
+		n.links[i].own.Flags &^= soleRoute | neverFull
 	}
 	p := n.plan(uses)
 	hops, whole := n.routes.Hops[n.kept:], []routes.Hop(nil)

@@ -42,9 +42,9 @@ type linkState struct {
 // those of the link, at its own buffer. Kind is that of the link; VC the class and channel, or
 // unused.
 const (
-	blocked         uint8 = 1 << iota // a queue waits for space that has not been announced
-	soleRoute                         // one route alone passes the link
-	bufferNeverFull                   // its buffers hold all that can be in flight over it
+	blocked   uint8 = 1 << iota // a queue waits for space that has not been announced
+	soleRoute                   // one route alone passes the link
+	neverFull                   // its buffers hold all that can be in flight over it
 )
 
 // vc is the state of a class and channel of a link, if it needs more than a buffer. Its buffer has

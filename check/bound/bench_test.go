@@ -35,7 +35,7 @@ func BenchmarkLimits(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if _, err := s.Of(co, collective.Call{World: len(pes), Elems: len(pes) * 1024, Type: dtype.F32},
+					if _, err := s.Limits(co, collective.Call{World: len(pes), Elems: len(pes) * 1024, Type: dtype.F32},
 						bound.Options{}); err != nil {
 						b.Fatal(err)
 					}

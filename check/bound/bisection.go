@@ -78,7 +78,7 @@ func (s *Solver) bisection() *machine.Bisection {
 // between returns the smallest cut with some ranks inside and some others not.
 func (s *Solver) between(inside, outside []int) cut {
 	n := s.network()
-	n.clear(s.unit, 1)
+	n.clear(s.rateUnit, 1)
 	for _, r := range inside {
 		n.arcs[n.in[r]].left = unlimited
 	}

@@ -16,14 +16,14 @@ type Kind string
 const (
 	Distance Kind = "distance" // two ranks and the delays between them
 	Node     Kind = "node"     // what must leave or enter one rank
-	Volume   Kind = "volume"   // all that must move, over all that ranks can send
+	Volume   Kind = "volume"   // all that must move, divided by the rate at which all ranks can send
 	Cut      Kind = "cut"      // what must leave a part of the machine
-	Flow     Kind = "flow"     // how many links everything must pass, over what they carry
-	Compute  Kind = "compute"  // combinings, over vector units and memories
+	Flow     Kind = "flow"     // how many links everything must pass, divided by what they carry
+	Compute  Kind = "compute"  // reductions of two elements, divided by the rate of vector units and memories
 	Memory   Kind = "memory"   // what must pass the port of one rank's memory
 
 	// Of one algorithm, as it is configured.
-	Vector    Kind = "vector"   // combinings of an algorithm on rings, over the vector units
+	Vector    Kind = "vector"   // reductions of an algorithm on rings, divided by the rate of the vector units
 	FanOut    Kind = "fan-out"  // sends, or receives, one after the other
 	Slots     Kind = "slots"    // slots of rings and the round trips of their credits
 	Pipelined Kind = "pipeline" // a vector that goes from rank to rank in pieces
@@ -40,7 +40,7 @@ func (k Kind) OfAlgorithm() bool {
 	return false
 }
 
-// Bound is one limit: no algorithm is faster.
+// Bound is a lower limit of the time: of all algorithms, or of one (OfAlgorithm).
 type Bound struct {
 	Kind    Kind      `json:"kind"`
 	Time    unit.Time `json:"time_ps"` // rounded down
@@ -52,7 +52,7 @@ type Witness struct {
 	Bytes int64     `json:"bytes,omitempty"`      // bytes that must pass
 	Delay unit.Time `json:"delay_ps,omitempty"`   // of the limit: before the first byte passes and after the last
 	Pairs int64     `json:"pairs,omitempty"`      // compute, vector: of elements, to be combined
-	Rate  unit.Rate `json:"per_second,omitempty"` // of what they must pass, together; compute, vector: pairs
+	Rate  unit.Rate `json:"per_second,omitempty"` // sum of the rates that the bytes must pass; compute, vector: pairs per second
 
 	From   string   `json:"from,omitempty"`   // distance: the nodes
 	To     string   `json:"to,omitempty"`     //
@@ -60,7 +60,7 @@ type Witness struct {
 	Others []int    `json:"others,omitempty"` // cut: the ranks outside
 	Links  []string `json:"links,omitempty"`  // distance: the route; node, cut, flow: what must be passed
 	Port   string   `json:"port,omitempty"`   // memory: its name
-	Parts  string   `json:"parts,omitempty"`  // volume: what it must leave; empty: the ranks and the SRAMs
+	Parts  string   `json:"parts,omitempty"`  // volume: the parts that data must leave; empty: the ranks and the SRAMs
 
 	Switches bool `json:"switches,omitempty"` // volume: switches combine and copy, so the mean of what leaves and enters counts
 
@@ -72,14 +72,14 @@ type Witness struct {
 	Inbound bool `json:"inbound,omitempty"` // node, slots, fan-out: what enters counts, not what leaves
 
 	Gap   unit.Time  `json:"gap_ps,omitempty"`            // fan-out: between two sends, or receives, of a rank
-	Hop   unit.Time  `json:"hop_ps,omitempty"`            // fan-out: from a send until its data have arrived; pipeline: the longest
+	Hop   unit.Time  `json:"hop_ps,omitempty"`            // fan-out: from a send until its data have arrived; pipeline: the longest hop
 	Tree  []TreeStep `json:"tree,omitempty"`              // fan-out: how many ranks are reached by when
-	Turn  unit.Time  `json:"turn_ps,omitempty"`           // pipeline: of a rank with a piece
+	Turn  unit.Time  `json:"turn_ps,omitempty"`           // pipeline: time that a rank spends on one piece
 	Piece int64      `json:"piece_bytes,omitempty"`       // pipeline: the best
 	Taken int64      `json:"piece_bytes_taken,omitempty"` // pipeline: as it is set, where that is known
 
-	Channel *Channel `json:"channel,omitempty"`      // slots: the slowest of those that count
-	Slots   int      `json:"slots_enough,omitempty"` // slots: with which the path of that channel would limit it
+	Channel *Channel `json:"channel,omitempty"`      // slots: the slowest ring of the rank that limits
+	Slots   int      `json:"slots_enough,omitempty"` // slots: number from which the link rate, not the slots, limits that ring
 }
 
 // Options holds what limits depend on apart from the machine and the call.
@@ -87,14 +87,14 @@ type Options struct {
 	Ideal       bool       // links and ports are not shared: only distance and the limits of rings remain
 	VectorUnits int        // units that combine; 0: one of each rank. Communication engines have further ones
 	Channels    []Channel  // rings as configured, for algorithms that use nothing else; nil: none
-	Pipeline    *Pipeline  // of such an algorithm, where it is one
+	Pipeline    *Pipeline  // of such an algorithm; nil if it is not a pipeline
 	Transfers   []Transfer // all that the algorithm moves in the call; nil: not known
 }
 
 // Result is every limit of a call, in the order of kinds, those of zero left out.
 type Result struct {
 	Bounds   []Bound
-	Hardware unit.Time // the highest limit but for those of the algorithm: of the machine
+	Hardware unit.Time // the highest limit of the machine, without those of the algorithm
 	Limit    unit.Time // the highest of all: of the machine and the algorithm as configured
 
 	binding [2]int // in Bounds, of Hardware and Limit; -1: there is none
@@ -119,30 +119,31 @@ type Solver struct {
 	reduces bool       // some switch combines what is loaded
 	levels  []switches // of SIPs, innermost first
 
-	g             *graph
-	machine       *machine.Machine
-	lanes         int64     // elements that a vector unit combines in a clock
-	clock         unit.Time // of it
-	costs         costs
-	pes           []int32 // places of the ranks
-	digits        []digit // dimensions of the machine
-	parts         []cut
-	some          []int // ranks whose flows and distances are computed: all if they are few
-	unit, largest int64 // a divisor of all rates, and the largest rate in it
-	net           *network
-	cuts          map[cutKey][]cut
-	farthestOf    map[cutKey]farthest
-	uniform       []toll // of a call in which every rank has one element for every other
-	traded        []traded
-	links         linksOf
-	back          *graph           // g with all links reversed, once that is needed
-	narrow        map[[2]int]int64 // rates of smallest cuts between two ranks
+	g           *graph
+	machine     *machine.Machine
+	lanes       int64     // elements that a vector unit combines in a clock
+	clock       unit.Time // period of a vector unit's clock
+	costs       costs
+	pes         []int32 // places of the ranks
+	digits      []digit // dimensions of the machine
+	parts       []cut
+	some        []int // ranks whose flows and distances are computed: all if they are few
+	rateUnit    int64 // a divisor of all rates
+	largestRate int64 // the largest rate, in rateUnit
+	net         *network
+	cuts        map[cutKey][]cut
+	farthestOf  map[cutKey]farthest
+	uniform     []linkSet // of a call in which every rank has one element for every other
+	flowsFound  []knownFlow
+	links       linksOf
+	back        *graph           // g with all links reversed, once that is needed
+	narrow      map[[2]int]int64 // rates of smallest cuts between two ranks
 }
 
 // cutKey holds what the choice of cuts depends on.
 type cutKey struct {
-	form form
-	root int
+	pattern pattern
+	root    int
 }
 
 // linksOf are the links at each rank.
@@ -176,14 +177,14 @@ func newSolver(g *graph, lanes int64, clock unit.Time) *Solver {
 	s := &Solver{g: g, lanes: lanes, clock: clock, cuts: map[cutKey][]cut{}, farthestOf: map[cutKey]farthest{}, narrow: map[[2]int]int64{}}
 	s.parts = g.parts()
 	for i := range g.edges {
-		s.unit = gcd(s.unit, g.edges[i].rate)
+		s.rateUnit = gcd(s.rateUnit, g.edges[i].rate)
 	}
-	s.unit = max(s.unit, 1)
-	s.largest = 1
+	s.rateUnit = max(s.rateUnit, 1)
+	s.largestRate = 1
 	s.links = linksOf{make([][]int32, g.nodes), make([][]int32, g.nodes)}
 	for i := range g.edges {
 		e := &g.edges[i]
-		s.largest = max(s.largest, e.rate/s.unit)
+		s.largestRate = max(s.largestRate, e.rate/s.rateUnit)
 		s.links.out[e.from] = append(s.links.out[e.from], int32(i))
 		s.links.in[e.to] = append(s.links.in[e.to], int32(i))
 	}
@@ -191,10 +192,10 @@ func newSolver(g *graph, lanes int64, clock unit.Time) *Solver {
 	return s
 }
 
-// small reports whether there is time to examine every rank.
+// small reports whether ranks × links is small enough to examine every rank.
 func (s *Solver) small() bool { return len(s.g.rank)*len(s.g.edges) <= 4_000_000 }
 
-// choose selects the ranks to examine: all if there is time, else a sample over the whole machine.
+// choose selects the ranks to examine: all if they are few, else a sample over the whole machine.
 func (s *Solver) choose() {
 	world, most := len(s.g.rank), 2_000_000/(len(s.g.edges)+1)
 	most = min(max(most/16, 4), 64)
@@ -216,8 +217,8 @@ func (s *Solver) network() *network {
 	return s.net
 }
 
-// Of finds the limits of a call, whose ranks are those of the solver.
-func (s *Solver) Of(co *collective.Collective, c collective.Call, o Options) (*Result, error) {
+// Limits finds the limits of a call, whose ranks are those of the solver.
+func (s *Solver) Limits(co *collective.Collective, c collective.Call, o Options) (*Result, error) {
 	if c.World != len(s.g.rank) {
 		return nil, fmt.Errorf("%s of %d ranks on a machine with %d", co.Name, c.World, len(s.g.rank))
 	}
@@ -240,7 +241,7 @@ func (s *Solver) Of(co *collective.Collective, c collective.Call, o Options) (*R
 	r := &Result{binding: [2]int{-1, -1}}
 	r.Bounds = slices.DeleteFunc(all, func(b Bound) bool { return b.Time <= 0 })
 	for i := range r.Bounds {
-		r.Bounds[i].delay()
+		r.Bounds[i].setDelay()
 	}
 	for i, b := range r.Bounds {
 		if !b.Kind.OfAlgorithm() && r.above(b.Time, r.Hardware, r.Binding()) {
@@ -253,8 +254,8 @@ func (s *Solver) Of(co *collective.Collective, c collective.Call, o Options) (*R
 	return r, nil
 }
 
-// delay returns the part of a limit that does not depend on bytes.
-func (b *Bound) delay() {
+// setDelay sets the part of a limit that does not depend on bytes.
+func (b *Bound) setDelay() {
 	switch b.Kind {
 	case Node, Volume, Cut, Memory, Traffic:
 		b.Witness.Delay = max(0, b.Time-over(b.Witness.Bytes, int64(b.Witness.Rate)))
@@ -272,9 +273,9 @@ func (r *Result) above(t, highest unit.Time, by *Bound) bool {
 // smallest cut between the two and the ports of both memories. The cost of issuing instructions is
 // not counted. A barrier moves nothing between memories, so it counts the delays of links only.
 func (s *Solver) distance(d *demand, size int64, o *Options) Bound {
-	key := cutKey{form: d.form, root: d.root}
+	key := cutKey{pattern: d.pattern, root: d.root}
 	f, known := s.farthestOf[key]
-	if !known || d.form == pairs || d.form == chunksSum && d.elems < d.world || d.form == blocksRoot {
+	if !known || d.pattern == pairs || d.pattern == chunksSum && d.elems < d.world || d.pattern == blocksRoot {
 		f, known = s.farthest(d)
 		if known {
 			s.farthestOf[key] = f
@@ -286,10 +287,10 @@ func (s *Solver) distance(d *demand, size int64, o *Options) Bound {
 	g := s.g
 	b := Bound{Distance, f.delay, Witness{Ranks: []int{f.from, f.to}, From: g.nodeStr(g.rank[f.from]),
 		To: g.nodeStr(g.rank[f.to]), Links: s.names(f.path)}}
-	if d.form != meeting {
+	if d.pattern != meeting {
 		b.Time += g.access[f.from] + g.access[f.to]
 	}
-	if bytes := d.must(f.from, f.to) * size; d.form != meeting && !o.Ideal && bytes > 0 {
+	if bytes := d.must(f.from, f.to) * size; d.pattern != meeting && !o.Ideal && bytes > 0 {
 		rate := s.narrowest(f.from, f.to)
 		for _, port := range []int64{g.port[f.from], g.port[f.to]} {
 			if port > 0 {

@@ -147,7 +147,7 @@ func TestClosedForms(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name+" "+string(test.kind), func(t *testing.T) {
 			c := collective.Call{World: len(test.g.rank), Elems: elems / len(test.g.rank) * len(test.g.rank), Type: dtype.F64}
-			r, err := newSolver(test.g, 1, 1).Of(test.co, c, Options{})
+			r, err := newSolver(test.g, 1, 1).Limits(test.co, c, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,7 +175,7 @@ func TestBestCutOfAll(t *testing.T) {
 			collective.AllGather, collective.ReduceScatter, collective.AllReduce,
 			collective.Broadcast, collective.Reduce, collective.Gather, collective.Scatter,
 		}).Draw(t, "collective")
-		r, err := newSolver(g, 1, 1).Of(co, c, Options{})
+		r, err := newSolver(g, 1, 1).Limits(co, c, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

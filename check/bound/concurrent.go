@@ -213,8 +213,8 @@ func (t *trading) prune(best priced) priced {
 	return best
 }
 
-// traded holds what is known of the largest concurrent flow of a demand.
-type traded struct {
+// knownFlow holds what is known of the largest concurrent flow of a demand.
+type knownFlow struct {
 	block int64
 	flows []flow
 	t     *trading
@@ -225,22 +225,22 @@ type traded struct {
 // trade returns the largest concurrent flow, or one near it, for demands of these proportions, and
 // the multiple of it that a call has. It returns nil if that takes too long. known is a limit in
 // picoseconds.
-func (s *Solver) trade(d *demand, size int64, known unit.Time) (found *traded, times int64) {
+func (s *Solver) trade(d *demand, size int64, known unit.Time) (found *knownFlow, times int64) {
 	one := *d
 	times = one.reduced()
-	for i := range s.traded {
-		if f := &s.traded[i]; f.block == one.block && slices.Equal(f.flows, one.flows) {
+	for i := range s.flowsFound {
+		if f := &s.flowsFound[i]; f.block == one.block && slices.Equal(f.flows, one.flows) {
 			return f, times
 		}
 	}
-	f := traded{block: one.block, flows: one.flows}
+	f := knownFlow{block: one.block, flows: one.flows}
 	if t, ok := s.trades(&one); ok {
 		f.t = t
 		f.best, f.above = t.flow(float64(known) / float64(unit.Second) / float64(times) / float64(size))
 		f.best = t.prune(f.best)
 	}
-	s.traded = append(s.traded, f)
-	return &s.traded[len(s.traded)-1], times
+	s.flowsFound = append(s.flowsFound, f)
+	return &s.flowsFound[len(s.flowsFound)-1], times
 }
 
 // reduced divides the elements of all pairs by their greatest common divisor, and returns it.

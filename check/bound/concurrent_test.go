@@ -137,7 +137,7 @@ func TestFlowStopsWhereALimitIsKnown(t *testing.T) {
 	if _, above := tr.flow(64 / gb); above > 64/gb*(1+closeEnough) {
 		t.Errorf("%v, want at most %v", above, 64/gb*(1+closeEnough))
 	}
-	r, err := newSolver(g, 1, 1).Of(collective.AllToAll, collective.Call{World: 64, Elems: 64, Type: dtype.F64}, Options{})
+	r, err := newSolver(g, 1, 1).Limits(collective.AllToAll, collective.Call{World: 64, Elems: 64, Type: dtype.F64}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestFlowWithWeights(t *testing.T) {
 	for i := range g.edges {
 		g.edges[i].rate = gb * int64(1+i%5)
 	}
-	r, err := newSolver(g, 1, 1).Of(collective.AllToAll, collective.Call{World: 9, Elems: 9 << 20, Type: dtype.F64}, Options{})
+	r, err := newSolver(g, 1, 1).Limits(collective.AllToAll, collective.Call{World: 9, Elems: 9 << 20, Type: dtype.F64}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

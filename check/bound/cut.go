@@ -122,7 +122,7 @@ func (g *graph) measure(set []bool) cut {
 // it. If chunks differ by one element, the cut found may be slightly worse than the best.
 func (s *Solver) search(d *demand) []cut {
 	parts := s.parts
-	switch d.form {
+	switch d.pattern {
 	case everyoneAll:
 		best := s.best(d, parts)
 		return append(slices.Clip(parts), s.ratios(best, s.some, false)...)
@@ -148,7 +148,7 @@ func (s *Solver) search(d *demand) []cut {
 		for _, r := range s.some {
 			switch {
 			case r == d.root:
-			case d.form == fromRoot:
+			case d.pattern == fromRoot:
 				all = append(all, s.smallest(d.root, r))
 			default:
 				all = append(all, s.smallest(r, d.root))
@@ -174,11 +174,11 @@ func (s *Solver) best(d *demand, cuts []cut) (best ratio) {
 // ratio is elements over the rate that carries them.
 type ratio struct{ n, capacity int64 }
 
-// weight returns the number of ranks whose elements must cross a cut, for the forms that ratios
+// weight returns the number of ranks whose elements must cross a cut, for the patterns that ratios
 // serves.
 func (s *Solver) weight(d *demand, c *cut) int64 {
 	root := func() bool { return c.inside(s.g.rank[d.root]) }
-	switch d.form {
+	switch d.pattern {
 	case everyoneAll:
 		return int64(c.ranks)
 	case chunksSum:
@@ -198,7 +198,7 @@ func (s *Solver) weight(d *demand, c *cut) int64 {
 // smallest returns the smallest cut with one rank inside and another not.
 func (s *Solver) smallest(from, to int) cut {
 	n := s.network()
-	n.clear(s.unit, 1)
+	n.clear(s.rateUnit, 1)
 	n.arcs[n.in[from]].left, n.arcs[n.out[to]].left = unlimited, unlimited
 	n.run()
 	return s.g.measure(n.inside())
@@ -213,15 +213,15 @@ func (s *Solver) ratios(best ratio, ranks []int, turned bool) (found []cut) {
 	world := int64(len(s.g.rank))
 	for _, r := range ranks {
 		for best.n > 0 {
-			p, q := best.n, best.capacity/s.unit
+			p, q := best.n, best.capacity/s.rateUnit
 			if k := gcd(p, q); k > 1 {
 				p, q = p/k, q/k
 			}
-			for q > unlimited/world || p > unlimited/s.largest {
+			for q > unlimited/world || p > unlimited/s.largestRate {
 				p, q = max(p/2, 1), q/2
 			}
 			n := s.network()
-			n.clear(s.unit, p)
+			n.clear(s.rateUnit, p)
 			ends, one := n.in, n.out[r]
 			if turned {
 				ends, one = n.out, n.in[r]

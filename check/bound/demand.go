@@ -7,31 +7,31 @@ import (
 	"kernbench/mem"
 )
 
-// form is the part of a collective's meaning that limits depend on.
-type form uint8
+// pattern is the part of a collective's meaning that limits depend on.
+type pattern uint8
 
 const (
-	nothing     form = iota // one rank, or no elements
-	meeting                 // every rank must know that all have come
-	everyoneAll             // all ranks end with all contributions
-	everyoneSum             // all ranks end with the reduction
-	chunksSum               // every rank ends with its chunk of the reduction
-	rootSum                 // the root ends with the reduction
-	rootAll                 // the root ends with all contributions
-	fromRoot                // all ranks end with the root's contribution
-	blocksRoot              // every rank ends with its block of the root's contribution
-	pairs                   // every rank has something for some others
+	nothing     pattern = iota // one rank, or no elements
+	meeting                    // every rank must know that all have come
+	everyoneAll                // all ranks end with all contributions
+	everyoneSum                // all ranks end with the reduction
+	chunksSum                  // every rank ends with its chunk of the reduction
+	rootSum                    // the root ends with the reduction
+	rootAll                    // the root ends with all contributions
+	fromRoot                   // all ranks end with the root's contribution
+	blocksRoot                 // every rank ends with its block of the root's contribution
+	pairs                      // every rank has something for some others
 )
 
 // demand is a call of a collective as limits see it. Numbers are elements.
 type demand struct {
-	form  form
-	world int
-	elems int
-	root  int
-	total int64 // fewest elements that move between ranks
-	block int64 // of every ordered pair, if form is pairs and all have as many
-	flows []flow
+	pattern pattern
+	world   int
+	elems   int
+	root    int
+	total   int64 // fewest elements that move between ranks
+	block   int64 // of every ordered pair, if pattern is pairs and all have as many
+	flows   []flow
 }
 
 // flow holds what one rank has for another.
@@ -66,25 +66,25 @@ func newDemand(co *collective.Collective, c collective.Call) (*demand, error) {
 	case c.World == 1:
 	case outs == 0 && co.SameOutput:
 		if co.In(c, 0) == 0 && co.Out(collective.Call{World: 2, Elems: 1, Type: c.Type}, 0) == 0 {
-			d.form = meeting
+			d.pattern = meeting
 		}
 	case outs == 0:
 	case co.Reduces && co.SameOutput:
-		d.form = everyoneSum
+		d.pattern = everyoneSum
 	case co.Reduces && co.Rooted:
-		d.form = rootSum
+		d.pattern = rootSum
 	case co.Reduces:
-		d.form = chunksSum
+		d.pattern = chunksSum
 	case co.SameOutput && co.Rooted:
-		d.form = fromRoot
+		d.pattern = fromRoot
 	case co.SameOutput:
-		d.form = everyoneAll
+		d.pattern = everyoneAll
 	case co.Rooted && co.Out(c, (c.Root+1)%c.World) == 0:
-		d.form = rootAll
+		d.pattern = rootAll
 	case co.Rooted:
-		d.form = blocksRoot
+		d.pattern = blocksRoot
 	default:
-		d.form = pairs
+		d.pattern = pairs
 		d.trade(co, c)
 	}
 	return d, nil
@@ -126,7 +126,7 @@ func (d *demand) crossing(inside func(rank int) bool) int64 {
 	for r := range d.world {
 		if inside(r) {
 			n++
-		} else if d.form == chunksSum || d.form == blocksRoot {
+		} else if d.pattern == chunksSum || d.pattern == blocksRoot {
 			beyond += d.chunk(r)
 		}
 	}
@@ -134,7 +134,7 @@ func (d *demand) crossing(inside func(rank int) bool) int64 {
 		return 0
 	}
 	elems := int64(d.elems)
-	switch d.form {
+	switch d.pattern {
 	case everyoneAll:
 		return elems * int64(n)
 	case everyoneSum:
@@ -183,7 +183,7 @@ func (d *demand) locals() local {
 	for r := range n {
 		leaves, enters, reads, writes := int64(0), int64(0), int64(0), int64(0)
 		isRoot := r == d.root
-		switch d.form {
+		switch d.pattern {
 		case everyoneAll:
 			leaves, enters = elems, elems*others
 			reads, writes = leaves, enters
@@ -246,9 +246,9 @@ func (d *demand) must(from, to int) int64 {
 	switch {
 	case !d.depends(from, to):
 		return 0
-	case d.form == chunksSum || d.form == blocksRoot:
+	case d.pattern == chunksSum || d.pattern == blocksRoot:
 		return d.chunk(to)
-	case d.form == pairs:
+	case d.pattern == pairs:
 		return d.block
 	}
 	return int64(d.elems)
@@ -266,16 +266,16 @@ func (d *demand) across(inside func(rank int) bool) (from, to func(rank int) boo
 		}
 		return func(r int) bool { return gives[r] }, func(r int) bool { return takes[r] }
 	}
-	oneGives := d.form == fromRoot || d.form == blocksRoot
-	oneTakes := d.form == rootSum || d.form == rootAll
-	chunks := d.form == chunksSum || d.form == blocksRoot
+	oneGives := d.pattern == fromRoot || d.pattern == blocksRoot
+	oneTakes := d.pattern == rootSum || d.pattern == rootAll
+	chunks := d.pattern == chunksSum || d.pattern == blocksRoot
 	return func(r int) bool { return inside(r) && (!oneGives || r == d.root) },
 		func(r int) bool { return !inside(r) && (!oneTakes || r == d.root) && (!chunks || d.chunk(r) > 0) }
 }
 
-// combinings returns the fewest combinations of two elements.
-func (d *demand) combinings() int64 {
-	switch d.form {
+// reductions returns the fewest combinations of two elements.
+func (d *demand) reductions() int64 {
+	switch d.pattern {
 	case everyoneSum, chunksSum, rootSum:
 		return int64(d.elems) * int64(d.world-1)
 	}
@@ -287,7 +287,7 @@ func (d *demand) depends(on, rank int) bool {
 	if on == rank {
 		return false
 	}
-	switch d.form {
+	switch d.pattern {
 	case meeting, everyoneAll, everyoneSum:
 		return true
 	case chunksSum:

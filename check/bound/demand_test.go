@@ -129,7 +129,7 @@ func TestDemandsFollowTheMeaning(t *testing.T) {
 				for p := range means.pieces {
 					depends = depends || p.from == on && p.to == r
 				}
-				if d.form == meeting {
+				if d.pattern == meeting {
 					depends = on != r
 				}
 				if len(d.flows) == 0 && d.depends(on, r) != depends {

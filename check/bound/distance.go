@@ -105,7 +105,7 @@ func (s *Solver) farthest(d *demand) (farthest, bool) {
 		}
 		return last
 	}
-	switch d.form {
+	switch d.pattern {
 	case fromRoot, blocksRoot:
 		ask(g, d.root, false)
 	case rootSum, rootAll:

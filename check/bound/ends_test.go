@@ -67,7 +67,7 @@ func TestEnds(t *testing.T) {
 		{collective.Broadcast, Cut, 1 + 100 + 10 + 1 + 1000},       // into rank 2, from rank 0
 	} {
 		t.Run(test.co.Name+" "+string(test.kind), func(t *testing.T) {
-			r, err := newSolver(line(), 1, 1).Of(test.co, collective.Call{World: 3, Elems: 1000, Type: dtype.U8}, Options{})
+			r, err := newSolver(line(), 1, 1).Limits(test.co, collective.Call{World: 3, Elems: 1000, Type: dtype.U8}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func (s *Solver) fanOut(d *demand, size int64, o *Options) Bound {
 		return b
 	}
 	bytes, ends := size, unit.Time(0)
-	if d.form == meeting {
+	if d.pattern == meeting {
 		bytes = 0
 	} else {
 		ends = 2 * minimum(s.g.access)
@@ -77,7 +77,7 @@ func (d *demand) spread() (reach, gather int64) {
 			chunks++
 		}
 	}
-	switch d.form {
+	switch d.pattern {
 	case meeting, everyoneAll, everyoneSum:
 		return all, all
 	case chunksSum:

@@ -95,7 +95,7 @@ func TestSpread(t *testing.T) {
 			return n
 		}
 		wantReach, wantGather := most(to), most(from)
-		if d.form == meeting {
+		if d.pattern == meeting {
 			wantReach, wantGather = int64(c.World), int64(c.World)
 		}
 		if reach > max(wantReach, 1) || gather > max(wantGather, 1) || max(reach, gather, 1) != max(wantReach, wantGather, 1) {
@@ -135,7 +135,7 @@ func TestFanOut(t *testing.T) {
 		if tt.co == collective.Barrier {
 			c.Elems = 0
 		}
-		r, err := s.Of(tt.co, c, Options{Channels: tt.rings, Ideal: true})
+		r, err := s.Limits(tt.co, c, Options{Channels: tt.rings, Ideal: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -78,9 +78,9 @@ func TestLargestFlowIsSmallestCut(t *testing.T) {
 			}
 		})
 		n := s.network()
-		n.clear(s.unit, 1)
+		n.clear(s.rateUnit, 1)
 		n.arcs[n.in[from]].left, n.arcs[n.out[to]].left = unlimited, unlimited
-		if flow := n.run() * s.unit; got.capacity != want || flow != want {
+		if flow := n.run() * s.rateUnit; got.capacity != want || flow != want {
 			t.Fatalf("cut %d, flow %d, want %d", got.capacity, flow, want)
 		}
 		if !got.inside(g.rank[from]) || got.inside(g.rank[to]) {
@@ -169,7 +169,7 @@ func TestFarthest(t *testing.T) {
 		means := meaning(co, c)
 		for on := range world {
 			for rank := range world {
-				depends := d.form == meeting && on != rank
+				depends := d.pattern == meeting && on != rank
 				for p := range means.pieces {
 					depends = depends || p.from == on && p.to == rank
 				}

@@ -25,7 +25,7 @@ func FuzzOf(f *testing.F) {
 			o.Channels = []Channel{{From: 0, To: 1, Slots: slots, SlotBytes: slotBytes, Rate: unit.GBPerSecond,
 				RoundTrip: unit.Time(roundTrip)}}
 		}
-		r, err := s.Of(co, c, o)
+		r, err := s.Limits(co, c, o)
 		if err != nil {
 			return
 		}

@@ -2,19 +2,19 @@ package bound
 
 import "math/bits"
 
-// A toll is a set of links. Every element that moves between two ranks must pass a minimum number
+// A linkSet is a set of links. Every element that moves between two ranks must pass a minimum number
 // of them. So the sum of these passages cannot exceed what all links of the set carry.
-type toll struct {
+type linkSet struct {
 	links    []int32
 	capacity int64  // of all of them, bytes per second
 	passes   uint64 // element × link, at least
 }
 
-// tolls returns those of each kind of link, of all links, and of all links between cubes. With
+// linkSets returns those of each kind of link, of all links, and of all links between cubes. With
 // weights of 0 and 1 on links they are solutions of the dual of the largest concurrent flow.
 //
 // In a large machine a cube is one node, and its inner links are not counted.
-func (s *Solver) tolls(d *demand) []toll {
+func (s *Solver) linkSets(d *demand) []linkSet {
 	g := s.g
 	where, count := s.places()
 	kinds := int32(0)
@@ -22,9 +22,9 @@ func (s *Solver) tolls(d *demand) []toll {
 		kinds = max(kinds, g.edges[i].class+1)
 	}
 	all, between := kinds, kinds+1
-	var found []toll
+	var found []linkSet
 	for kind := range kinds + 2 {
-		t := toll{}
+		t := linkSet{}
 		passed := make([]bool, len(g.edges))
 		for i := range g.edges {
 			e := &g.edges[i]
@@ -58,9 +58,9 @@ func (s *Solver) places() ([]int32, int) {
 	return g.cube, int(count)
 }
 
-// passes adds up the fewest links of a toll that all elements pass. It returns false if the sum
+// passes adds up the fewest links of a linkSet that all elements pass. It returns false if the sum
 // overflows.
-func (s *Solver) passes(d *demand, t *toll, where []int32, count int, passed []bool) bool {
+func (s *Solver) passes(d *demand, t *linkSet, where []int32, count int, passed []bool) bool {
 	g := s.g
 	out := make([][]int32, count)
 	for i := range g.edges {
@@ -89,7 +89,7 @@ func (s *Solver) passes(d *demand, t *toll, where []int32, count int, passed []b
 		if ranks[from] == 0 || d.block == 0 && len(flows[from]) == 0 {
 			continue
 		}
-		s.tollsFrom(int32(from), far, &deque, out, where, passed)
+		s.linkSetsFrom(int32(from), far, &deque, out, where, passed)
 		if d.block > 0 {
 			for to, n := range ranks {
 				if n > 0 && far[to] > 0 && !add(ranks[from]*n*d.block, int64(far[to])) {
@@ -107,9 +107,9 @@ func (s *Solver) passes(d *demand, t *toll, where []int32, count int, passed []b
 	return true
 }
 
-// tollsFrom returns the fewest links of a toll between a place and every place; -1 if no path
+// linkSetsFrom returns the fewest links of a linkSet between a place and every place; -1 if no path
 // exists.
-func (s *Solver) tollsFrom(from int32, far []int32, queue *[]int32, out [][]int32, where []int32, passed []bool) {
+func (s *Solver) linkSetsFrom(from int32, far []int32, queue *[]int32, out [][]int32, where []int32, passed []bool) {
 	for i := range far {
 		far[i] = -1
 	}

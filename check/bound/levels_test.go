@@ -102,7 +102,7 @@ func TestClosedFormsOfLevels(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := collective.Call{World: len(pes), Elems: each * len(pes), Type: dtype.F64}
-			r, err := s.Of(test.co, c, bound.Options{})
+			r, err := s.Limits(test.co, c, bound.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -51,10 +51,10 @@ func (s *Solver) node(d *demand, l *local, size int64) Bound {
 // cut: the data of ranks in one part of the machine for those of the rest must leave that part.
 func (s *Solver) cut(d *demand, size int64) Bound {
 	b := Bound{Kind: Cut}
-	if d.form == nothing || d.form == meeting {
+	if d.pattern == nothing || d.pattern == meeting {
 		return b
 	}
-	key := cutKey{form: d.form, root: d.root}
+	key := cutKey{pattern: d.pattern, root: d.root}
 	cuts, known := s.cuts[key]
 	if !known {
 		cuts = s.search(d)
@@ -102,15 +102,15 @@ func (s *Solver) crossing(d *demand, c *cut) int64 {
 	switch {
 	case inside == 0 || outside == 0:
 		return 0
-	case d.form == everyoneAll, d.form == rootAll && !rooted():
+	case d.pattern == everyoneAll, d.pattern == rootAll && !rooted():
 		return elems * inside
-	case d.form == everyoneSum, d.form == rootSum && !rooted(), d.form == fromRoot && rooted():
+	case d.pattern == everyoneSum, d.pattern == rootSum && !rooted(), d.pattern == fromRoot && rooted():
 		return elems
-	case d.form == rootAll || d.form == rootSum || d.form == fromRoot:
+	case d.pattern == rootAll || d.pattern == rootSum || d.pattern == fromRoot:
 		return 0
-	case d.form == chunksSum && even, d.form == blocksRoot && even && rooted():
+	case d.pattern == chunksSum && even, d.pattern == blocksRoot && even && rooted():
 		return elems / int64(d.world) * outside
-	case d.form == pairs && len(d.flows) == 0:
+	case d.pattern == pairs && len(d.flows) == 0:
 		return d.block * inside * outside
 	}
 	return d.crossing(func(r int) bool { return c.inside(s.g.rank[r]) })
@@ -120,21 +120,21 @@ func (s *Solver) crossing(d *demand, c *cut) int64 {
 // better one early.
 func (s *Solver) flow(d *demand, size int64, known unit.Time) Bound {
 	b := Bound{Kind: Flow}
-	if d.form != pairs || d.block == 0 && len(d.flows) == 0 {
+	if d.pattern != pairs || d.block == 0 && len(d.flows) == 0 {
 		return b
 	}
-	each, tolls := uint64(max(1, d.block)), s.uniform
+	each, linkSets := uint64(max(1, d.block)), s.uniform
 	switch {
 	case len(d.flows) > 0:
-		tolls = s.tolls(d)
-	case tolls == nil:
+		linkSets = s.linkSets(d)
+	case linkSets == nil:
 		one := *d
 		one.block = 1
-		tolls = s.tolls(&one)
-		s.uniform = tolls
+		linkSets = s.linkSets(&one)
+		s.uniform = linkSets
 	}
 	var links []int32
-	for _, t := range tolls {
+	for _, t := range linkSets {
 		if t.passes <= uint64(most)/uint64(size)/each && b.limit(int64(t.passes*each)*size, t.capacity) {
 			links = t.links
 		}
@@ -176,7 +176,7 @@ func (s *Solver) vectors(o *Options) int64 {
 }
 
 func combining(k Kind, d *demand, perSecond int64) Bound {
-	n := d.combinings()
+	n := d.reductions()
 	if n == 0 {
 		return Bound{Kind: k}
 	}
@@ -219,7 +219,7 @@ func (s *Solver) memory(d *demand, l *local, size int64) Bound {
 func slotted(d *demand, l *local, size int64, o *Options) Bound {
 	b := Bound{Kind: Slots}
 	channels := o.Channels
-	if len(channels) == 0 || d.form == nothing || d.form == meeting {
+	if len(channels) == 0 || d.pattern == nothing || d.pattern == meeting {
 		return b
 	}
 	out, in, all := make([][]*Channel, d.world), make([][]*Channel, d.world), []*Channel(nil)

@@ -92,7 +92,7 @@ func (e *experiment) run() (m measured, err error) {
 		}
 	}
 	m.time = dev.Launches()[0].Result.Duration()
-	m.limits, err = solver.Of(call.Collective, group.Call, o)
+	m.limits, err = solver.Limits(call.Collective, group.Call, o)
 	return m, err
 }
 

@@ -69,7 +69,7 @@ func (s slopes) beyond(bytes, recv float64) (sum float64) {
 // the three is least for some c. That is the limit for any pieces.
 func (s *Solver) pipeline(d *demand, size int64, o *Options) Bound {
 	b := Bound{Kind: Pipelined}
-	if o.Pipeline == nil || len(o.Pipeline.Ranks) < 2 || d.form == nothing || d.form == meeting {
+	if o.Pipeline == nil || len(o.Pipeline.Ranks) < 2 || d.pattern == nothing || d.pattern == meeting {
 		return b
 	}
 	p := o.Pipeline

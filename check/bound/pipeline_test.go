@@ -108,7 +108,7 @@ func TestPipelineOfRings(t *testing.T) {
 	c := collective.Call{World: 5, Elems: 1 << 16, Type: dtype.U8}
 	limit := func(p *Pipeline, o Options) Bound {
 		o.Channels, o.Pipeline = rings, p
-		r, err := s.Of(collective.Broadcast, c, o)
+		r, err := s.Limits(collective.Broadcast, c, o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ type loaded struct {
 // last ones must travel on from it. Messages of a ring also need the time of their channels.
 func (s *Solver) traffic(d *demand, o *Options) Bound {
 	b := Bound{Kind: Traffic}
-	if o.Ideal || d.form == nothing || len(o.Transfers) == 0 {
+	if o.Ideal || d.pattern == nothing || len(o.Transfers) == 0 {
 		return b
 	}
 	m := s.machine

@@ -6,12 +6,12 @@ package bound
 // switches combine are limited as long as those between nodes do not.
 func (s *Solver) volume(d *demand, size int64) Bound {
 	b := Bound{Kind: Volume}
-	if d.form == nothing {
+	if d.pattern == nothing {
 		return b
 	}
 	g := s.g
 	var links []int32
-	if !s.helped(d.form, 0) {
+	if !s.helped(d.pattern, 0) {
 		for _, n := range g.rank {
 			links = append(links, s.links.out[n]...)
 		}
@@ -21,8 +21,8 @@ func (s *Solver) volume(d *demand, size int64) Bound {
 		b.limit(d.total*size, g.rates(links))
 	}
 	for i, label := range append([][]int32{g.cube, g.sip}, g.groups...) {
-		helped := s.helped(d.form, max(0, i-1))
-		if helped && (i != 1 || d.form != everyoneSum) {
+		helped := s.helped(d.pattern, max(0, i-1))
+		if helped && (i != 1 || d.pattern != everyoneSum) {
 			continue
 		}
 		ranks := map[int32]int64{} // by part
@@ -52,7 +52,7 @@ func (s *Solver) volume(d *demand, size int64) Bound {
 			b.Witness.Parts, links = g.partName(i), leave
 		}
 	}
-	if b.Time > 0 && d.form != meeting && links != nil {
+	if b.Time > 0 && d.pattern != meeting && links != nil {
 		all := func(int) bool { return true }
 		b.raise(s.carried(b.Witness.Bytes, links, all, all))
 	}
@@ -87,7 +87,7 @@ type switches struct {
 
 // helped reports whether a switch of some level, or of one above it, lets fewer bytes move than
 // must move between memories.
-func (s *Solver) helped(f form, level int) bool {
+func (s *Solver) helped(f pattern, level int) bool {
 	for _, l := range s.levels[min(level, len(s.levels)):] {
 		switch {
 		case f == everyoneSum && (l.reduces || l.copies), (f == everyoneAll || f == fromRoot) && l.copies,
@@ -113,7 +113,7 @@ func (g *graph) partName(i int) string {
 // number of ranks of each.
 func (d *demand) between(ranks map[int32]int64, label, at []int32) int64 {
 	n, elems, others := int64(d.world), int64(d.elems), int64(len(ranks)-1)
-	switch d.form {
+	switch d.pattern {
 	case everyoneAll:
 		return n * elems * others
 	case everyoneSum:

@@ -169,7 +169,7 @@ type target struct {
 // limitsOf returns the limits of a call: the lower of those in place and out of place.
 func limitsOf(ctx context.Context, t *target, c collective.Call, o bound.Options, l *Limits) (best *bound.Result, err error) {
 	if t.plan == nil || o.Ideal {
-		return t.solver.Of(t.what, c, o)
+		return t.solver.Limits(t.what, c, o)
 	}
 	for _, inPlace := range []bool{false, true} {
 		if inPlace && !sweep.FitsInPlace(t.what, c) {
@@ -181,7 +181,7 @@ func limitsOf(ctx context.Context, t *target, c collective.Call, o bound.Options
 		if err != nil && len(l.Rows) == 0 && best == nil {
 			l.Notes = append(l.Notes, fmt.Sprintf("what %s moves does not count: %v", l.Algorithm, err))
 		}
-		r, err := t.solver.Of(t.what, c, o)
+		r, err := t.solver.Limits(t.what, c, o)
 		if err != nil {
 			return nil, err
 		}

@@ -78,7 +78,7 @@ func (p *perfPlan) bound(ctx context.Context, r *Row) {
 	if at := r.faster(); at != nil && !options.Ideal {
 		options.Transfers, _ = limits.Transfers(ctx, on.job, on.plan.Name, on.call, at == r.InPlace)
 	}
-	limits, err := on.solver.Of(p.what, on.call, options)
+	limits, err := on.solver.Limits(p.what, on.call, options)
 	if err != nil {
 		if r.Note == "" {
 			r.Note = "no bound: " + err.Error()

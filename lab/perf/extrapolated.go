@@ -121,7 +121,7 @@ func (p *perfPlan) least(r *Row) unit.Time {
 	if !known {
 		return 0
 	}
-	limits, err := on.solver.Of(p.what, on.call, limits.BoundOptions(on.job, on.plan, on.call))
+	limits, err := on.solver.Limits(p.what, on.call, limits.BoundOptions(on.job, on.plan, on.call))
 	if err != nil {
 		return 0
 	}

@@ -94,7 +94,7 @@ func (t *tuner) limits(ctx context.Context, g *tuneGroup, v *tuneTarget, elems i
 	if !options.Ideal {
 		options.Transfers, _ = limits.Transfers(ctx, v.x, v.plan.Name, c, g.inPlace)
 	}
-	r, err := m.solver.Of(g.what, c, options)
+	r, err := m.solver.Limits(g.what, c, options)
 	if err != nil {
 		return nil, nil // too large for its limits to be known
 	}

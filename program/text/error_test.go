@@ -143,7 +143,7 @@ func TestErrors(t *testing.T) {
 		{rank("t0 = load data[0:8", ""), "x.txt:17: found [ without ]"},
 		{rank("t0 = load data[0:8] [[1]]"), "x.txt:17: found [ within [ ]"},
 		{wrap("rank 0:2\ncolumn c0 0 5\nt0 = load data[c0:+4]"), "x.txt:18: found elements 5:9 of the memory, want them within its 0:8"},
-		{rank("t0 = load data[0:8]", "t1 = add t0 t0[0:3]"), "x.txt:18: found 8 and 3 elements in the operands"},
+		{rank("t0 = load data[0:8]", "t1 = add t0 t0[0:3]"), "x.txt:18: found operands of 8 and 3 elements"},
 		{rank("t0 = load data[0:8]", "t1 = convert t0 f32", "t2 = add t0 t1"),
 			"x.txt:19: found type f32 of operand 2, want f16: convert it"},
 		{rank("t0 = load data[0:8]", "t1 = add t0 x"), `x.txt:18: found number "x"`},

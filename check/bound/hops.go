@@ -2,8 +2,8 @@ package bound
 
 import "math/bits"
 
-// A linkSet is a set of links. Every element that moves between two ranks must pass a minimum number
-// of them. So the sum of these passages cannot exceed what all links of the set carry.
+// A linkSet is a set of links. Every element that moves between two ranks must pass a minimum
+// number of them. So the sum of these passages cannot exceed what all links of the set carry.
 type linkSet struct {
 	links    []int32
 	capacity int64  // of all of them, bytes per second

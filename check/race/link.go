@@ -209,9 +209,9 @@ func (d *Detector) unlink(e *event) {
 // covers have the largest numbers.
 func (d *Detector) covers(c *clock, e *event) bool { return d.coversOn(e.link, c, e) }
 
-// coversOn is covers for the accesses of an event on a link. Who knows of a later effect of an agent
-// knows the agent at that time. So a clock that does not know when the event was issued needs no
-// look at the link.
+// coversOn is covers for the accesses of an event on a link. A clock that knows of a later effect
+// of an agent knows that agent's time then. So a clock that does not know when the event was issued
+// needs no look at the link.
 func (d *Detector) coversOn(on linkID, c *clock, e *event) bool {
 	if !d.plain && !c.defers() && c.at(e.agent) < e.issued {
 		return false

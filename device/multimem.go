@@ -55,7 +55,7 @@ func (p *Plan) Combines(c collective.Call) error {
 		if err != nil {
 			return err
 		}
-		return x.Reduces(t.String())
+		return x.CheckReduce(t.String())
 	})
 }
 

@@ -10,21 +10,21 @@ import (
 	"kernbench/unit"
 )
 
-// Multimem joins the PEs of a group. It copies what one of them stores to all, and combines what
-// one of them loads from all. It is a switch that each PE has a link to, or a tree of switches.
+// Multimem joins the PEs of a group. A store by one PE is copied to all. A load by one PE returns
+// the combined data of all. It is a switch that each PE has a link to, or a tree of switches.
 // Each member sends to the switch that it has a link to. In a tree each switch combines the data of
 // members and of switches below it, and sends one message up. It copies data that go down to all of
 // them.
 type Multimem struct {
-	Joints []Joint // the switches; the first is the root, and each other one comes after the switch above it
-	At     []int32 // by member: its switch
-	pes    []int32
+	Switches []Switch // the switches; the first is the root, and each other one comes after the switch above it
+	At       []int32  // by member: its switch
+	pes      []int32
 }
 
-// Joint is a switch of such a tree.
-type Joint struct {
-	Hub      NodeID
-	Switch   conf.Switch
+// Switch is a switch of such a tree.
+type Switch struct {
+	Node     NodeID
+	Spec     conf.Switch
 	Above    int32   // the switch above; -1 at the root
 	Below    []int32 // the switches below
 	Members  []int32 // the members with a link to it
@@ -35,7 +35,7 @@ type Joint struct {
 // Multimem returns the switches that join some PEs, at least two. The error states what is missing.
 func (m *Machine) Multimem(pes []int32) (*Multimem, error) {
 	if len(pes) < 2 {
-		return nil, fmt.Errorf("a group of %s has no switch between them", unit.Count(len(pes), "PE"))
+		return nil, fmt.Errorf("a group of %s: multimem needs at least 2", unit.Count(len(pes), "PE"))
 	}
 	x := &Multimem{pes: pes}
 	one, err := m.oneSwitch(pes)
@@ -45,15 +45,15 @@ func (m *Machine) Multimem(pes []int32) (*Multimem, error) {
 		}
 		return x, nil
 	}
-	x.Joints, x.At = []Joint{one}, make([]int32, len(pes))
+	x.Switches, x.At = []Switch{one}, make([]int32, len(pes))
 	for member := range pes {
-		x.Joints[0].Members = append(x.Joints[0].Members, int32(member))
+		x.Switches[0].Members = append(x.Switches[0].Members, int32(member))
 	}
 	return x, nil
 }
 
 // oneSwitch returns the only switch between some PEs.
-func (m *Machine) oneSwitch(pes []int32) (found Joint, err error) {
+func (m *Machine) oneSwitch(pes []int32) (found Switch, err error) {
 	var hops []Hop
 	for i, pe := range pes[1:] {
 		hops = m.Route(hops[:0], m.HBM(int(pes[0])), m.HBM(int(pe)))
@@ -61,8 +61,8 @@ func (m *Machine) oneSwitch(pes []int32) (found Joint, err error) {
 		if !only {
 			return found, fmt.Errorf("no single switch joins %s and %s", m.PEName(int(pes[0])), m.PEName(int(pe)))
 		}
-		one := m.joint(hub)
-		if i > 0 && found.Hub != one.Hub {
+		one := m.switchAt(hub)
+		if i > 0 && found.Node != one.Node {
 			return found, fmt.Errorf("the %s and the %s join different PEs of the group", found.name, one.name)
 		}
 		found = one
@@ -70,15 +70,15 @@ func (m *Machine) oneSwitch(pes []int32) (found Joint, err error) {
 	return found, nil
 }
 
-// joint returns the switch to which a link leads.
-func (m *Machine) joint(to LinkID) Joint {
+// switchAt returns the switch to which a link leads.
+func (m *Machine) switchAt(to LinkID) Switch {
 	l := m.Link(to)
 	s := m.outside.localSite(m.place(l.To).index + m.sips)
-	return Joint{Hub: l.To, Above: -1, Switch: m.topology.System().Between()[s.level].Switch,
+	return Switch{Node: l.To, Above: -1, Spec: m.topology.System().Between()[s.level].Switch,
 		name: switchName(m.NodeName(l.To))}
 }
 
-// isSwitch reports whether a node is a switch between SIPs, and no gateway.
+// isSwitch reports whether a node is a switch between SIPs that is not a gateway.
 func (m *Machine) isSwitch(n NodeID) bool {
 	at := m.place(n)
 	if at.kind != kindSystemHub {
@@ -89,7 +89,8 @@ func (m *Machine) isSwitch(n NodeID) bool {
 	return !level.gateway || s.local != level.n
 }
 
-// onlyHub returns the link that leads to the only switch on a path, if there is one and no gateway.
+// onlyHub returns the link that leads to the only switch on a path. It returns false if there is no
+// switch, several, or a gateway.
 func (m *Machine) onlyHub(hops []Hop) (to LinkID, ok bool) {
 	for _, h := range hops {
 		hub := m.Link(h.Link).To
@@ -112,9 +113,9 @@ func switchName(node string) string {
 	return "switch " + node
 }
 
-// tree joins the members by a tree of switches, and reports whether there is one. Its root is a
-// switch that is nearest to the farthest of the switches at members. Of several, groups of
-// different members take different ones.
+// tree joins the members by a tree of switches, and reports whether there is one. The root
+// minimises the distance to the farthest member's switch. Groups with different first members use
+// different roots among equals.
 func (m *Machine) tree(x *Multimem) bool {
 	if m.outside == nil {
 		return false
@@ -130,7 +131,7 @@ func (m *Machine) tree(x *Multimem) bool {
 			distinct = append(distinct, hub)
 		}
 	}
-	farthest := map[NodeID]int{} // from a switch that all reach
+	farthest := map[NodeID]int{} // by candidate root: steps to the farthest member's switch
 	for i, hub := range distinct {
 		reached := w.from(hub)
 		if i == 0 {
@@ -165,8 +166,8 @@ func (m *Machine) tree(x *Multimem) bool {
 	return true
 }
 
-// firstSwitches returns the link to the switch of each member: the same one towards the next member
-// and from there.
+// firstSwitches returns the link to the switch of each member. The routes to and from the next
+// member must pass the same switch.
 func (m *Machine) firstSwitches(pes []int32) (links []LinkID, ok bool) {
 	var hops []Hop
 	for i, pe := range pes {
@@ -209,7 +210,7 @@ type web struct {
 	m   *Machine
 }
 
-// switchWeb lists the links between switches that have one back.
+// switchWeb lists the links between switches.
 func (m *Machine) switchWeb() *web {
 	w := &web{map[NodeID][]LinkID{}, map[[2]NodeID]LinkID{}, m}
 	for id := m.outerLink(0); id < m.links; id++ {
@@ -246,56 +247,56 @@ func (w *web) from(hub NodeID) map[NodeID]reach {
 	return all
 }
 
-// grow makes the tree with a root, over the shortest ways to the switches of all members.
+// grow makes the tree with a root, over the shortest routes to the switches of all members.
 func (m *Machine) grow(x *Multimem, w *web, root NodeID, firsts []LinkID) {
-	ways := w.from(root)
+	routes := w.from(root)
 	number := map[NodeID]int32{}
 	var add func(hub NodeID) int32
 	add = func(hub NodeID) int32 {
 		if n, ok := number[hub]; ok {
 			return n
 		}
-		j := Joint{Above: -1}
+		j := Switch{Above: -1}
 		if hub != root {
-			above := ways[hub].before
+			above := routes[hub].before
 			j.Above = add(above)
 			down := w.to[[2]NodeID{above, hub}]
 			j.Up.Link, j.Down.Link = w.to[[2]NodeID{hub, above}], down
 		}
-		n := int32(len(x.Joints))
+		n := int32(len(x.Switches))
 		number[hub] = n
 		s := m.outside.localSite(m.place(hub).index + m.sips)
-		j.Hub, j.Switch, j.name = hub, m.topology.System().Between()[s.level].Switch, switchName(m.NodeName(hub))
-		x.Joints = append(x.Joints, j)
+		j.Node, j.Spec, j.name = hub, m.topology.System().Between()[s.level].Switch, switchName(m.NodeName(hub))
+		x.Switches = append(x.Switches, j)
 		if j.Above >= 0 {
-			x.Joints[j.Above].Below = append(x.Joints[j.Above].Below, n)
+			x.Switches[j.Above].Below = append(x.Switches[j.Above].Below, n)
 		}
 		return n
 	}
 	for member, link := range firsts {
 		n := add(m.Link(link).To)
 		x.At = append(x.At, n)
-		j := &x.Joints[n]
+		j := &x.Switches[n]
 		j.Members = append(j.Members, int32(member))
 	}
 }
 
-// Copies returns an error that names what a store to all members lacks, or nil.
-func (x *Multimem) Copies() error {
-	for i := range x.Joints {
-		if j := &x.Joints[i]; !j.Switch.Multicast {
+// CheckMulticast returns an error that names what a store to all members lacks, or nil.
+func (x *Multimem) CheckMulticast() error {
+	for i := range x.Switches {
+		if j := &x.Switches[i]; !j.Spec.Multicast {
 			return fmt.Errorf("the %s does not copy (switch.multicast)", j.name)
 		}
 	}
 	return nil
 }
 
-// Reduces returns an error that names what a load that combines elements of a type lacks, or nil.
-// No type means any.
-func (x *Multimem) Reduces(typ string) error {
-	for i := range x.Joints {
-		j := &x.Joints[i]
-		switch types := j.Switch.Reduce.Types; {
+// CheckReduce returns an error that names what a load that combines elements of a type lacks, or
+// nil. If typ is "", each switch must reduce some type.
+func (x *Multimem) CheckReduce(typ string) error {
+	for i := range x.Switches {
+		j := &x.Switches[i]
+		switch types := j.Spec.Reduce.Types; {
 		case len(types) == 0:
 			return fmt.Errorf("the %s does not reduce (switch.reduce.types)", j.name)
 		case typ != "" && !slices.Contains(types, typ):
@@ -338,10 +339,10 @@ func SwitchPresets() (names []string) {
 func (m *Machine) CanMultimem(pes []int32) error {
 	x, err := m.Multimem(pes)
 	if err == nil {
-		err = x.Copies()
+		err = x.CheckMulticast()
 	}
 	if err == nil {
-		err = x.Reduces("")
+		err = x.CheckReduce("")
 	}
 	if err != nil {
 		reduces, copies := m.SwitchesReduce()
@@ -350,10 +351,10 @@ func (m *Machine) CanMultimem(pes []int32) error {
 	return nil
 }
 
-// Wire returns the bytes that data take on the slowest link of a path when the switch copies or
-// combines them. On a path of AnyRate they take no time.
-func (j *Joint) Wire(bytes int64, slowest unit.Rate) int64 {
-	own := j.Switch.Reduce.BW
+// WireBytes scales bytes that the switch copies or combines: at rate slowest they then take as long
+// as the switch needs at its own rate. On a path of AnyRate they take no time.
+func (j *Switch) WireBytes(bytes int64, slowest unit.Rate) int64 {
+	own := j.Spec.Reduce.BW
 	if own <= 0 || own >= slowest || slowest == AnyRate {
 		return bytes
 	}
@@ -369,7 +370,7 @@ func (j *Joint) Wire(bytes int64, slowest unit.Rate) int64 {
 func (m *Machine) RouteUp(buf []Hop, x *Multimem, member int, from NodeID) []Hop {
 	start := len(buf)
 	buf = m.Route(buf, from, m.PE(x.next(member)))
-	return buf[:start+m.hubAt(buf[start:], x.Joints[x.At[member]].Hub)]
+	return buf[:start+m.hubAt(buf[start:], x.Switches[x.At[member]].Node)]
 }
 
 // RouteDown appends the route from a member's switch to its PE or memory; that of a request stops
@@ -382,7 +383,7 @@ func (m *Machine) RouteDown(buf []Hop, x *Multimem, member int, to NodeID, reque
 	} else {
 		buf = m.Route(buf, from, to)
 	}
-	hub, last := x.Joints[x.At[member]].Hub, 0
+	hub, last := x.Switches[x.At[member]].Node, 0
 	for i, h := range buf[start:] {
 		if m.Link(h.Link).To == hub {
 			last = i + 1

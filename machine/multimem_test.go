@@ -28,7 +28,7 @@ func TestMultimem(t *testing.T) {
 		{"all", onSwitch(), []int32{0, 1, 2, 3}, ""},
 		{"some", onSwitch(), []int32{1, 3}, ""},
 		{"one node", nodes, []int32{4, 5, 6, 7}, ""},
-		{"alone", onSwitch(), []int32{2}, "a group of 1 PE has no switch between them"},
+		{"alone", onSwitch(), []int32{2}, "a group of 1 PE: multimem needs at least 2"},
 		{"two nodes", nodes, []int32{0, 1, 4}, "the switch node0.switch and the switch rail0.switch join different PEs of the group"},
 		{"two switches", nodes, []int32{0, 1, 5}, "no single switch joins sip0.cube0.pe0 and sip5.cube0.pe0"},
 		{"no switch", []string{"system.sips.count=2", "system.sips.topology=ring_1d"}, []int32{0, 128}, "no single switch joins "},
@@ -44,9 +44,9 @@ func TestMultimem(t *testing.T) {
 				}
 			case err != nil:
 				t.Error(err)
-			case len(x.Joints) != 1 || !strings.HasSuffix(m.NodeName(x.Joints[0].Hub), "switch") ||
-				len(x.Joints[0].Members) != len(test.pes):
-				t.Errorf("%+v", x.Joints)
+			case len(x.Switches) != 1 || !strings.HasSuffix(m.NodeName(x.Switches[0].Node), "switch") ||
+				len(x.Switches[0].Members) != len(test.pes):
+				t.Errorf("%+v", x.Switches)
 			}
 		})
 	}
@@ -71,7 +71,7 @@ func TestMultimemLacks(t *testing.T) {
 		for _, one := range []struct {
 			got  error
 			want string
-		}{{x.Copies(), test.copies}, {x.Reduces("f32"), test.reduces}} {
+		}{{x.CheckMulticast(), test.copies}, {x.CheckReduce("f32"), test.reduces}} {
 			if one.got == nil && one.want != "" || one.got != nil && one.got.Error() != one.want {
 				t.Errorf("%v: %v, want %q", test.sets, one.got, one.want)
 			}
@@ -83,7 +83,7 @@ func TestMultimemLacks(t *testing.T) {
 // lower.
 func TestMultimemWire(t *testing.T) {
 	const slowest = 300 * unit.GBPerSecond
-	var x Joint
+	var x Switch
 	for _, test := range []struct {
 		own, slowest unit.Rate
 		bytes, want  int64
@@ -93,8 +93,8 @@ func TestMultimemWire(t *testing.T) {
 		{200 * unit.GBPerSecond, slowest, 1 << 40, 3 << 39}, {150 * unit.GBPerSecond, slowest, 0, 0},
 		{150 * unit.GBPerSecond, AnyRate, 100, 100},
 	} {
-		x.Switch.Reduce.BW = test.own
-		if got := x.Wire(test.bytes, test.slowest); got != test.want {
+		x.Spec.Reduce.BW = test.own
+		if got := x.WireBytes(test.bytes, test.slowest); got != test.want {
 			t.Errorf("%d bytes at %v: %d, want %d", test.bytes, test.own, got, test.want)
 		}
 	}
@@ -138,27 +138,27 @@ func TestMultimemTree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Copies(); err != nil {
+		if err := x.CheckMulticast(); err != nil {
 			t.Error(err)
 		}
-		if err := x.Reduces("f32"); err != nil {
+		if err := x.CheckReduce("f32"); err != nil {
 			t.Error(err)
 		}
 		var got []string
-		for i, j := range x.Joints {
-			got = append(got, strings.TrimSpace(m.NodeName(j.Hub)+" "+fmt.Sprint(j.Members, " ", j.Below)))
+		for i, j := range x.Switches {
+			got = append(got, strings.TrimSpace(m.NodeName(j.Node)+" "+fmt.Sprint(j.Members, " ", j.Below)))
 			if j.Above < 0 {
 				continue
 			}
-			above := x.Joints[j.Above].Hub
+			above := x.Switches[j.Above].Node
 			up, down := m.Link(j.Up.Link), m.Link(j.Down.Link)
-			if up.From != j.Hub || up.To != above || down.From != above || down.To != j.Hub {
+			if up.From != j.Node || up.To != above || down.From != above || down.To != j.Node {
 				t.Errorf("switch %d: %v, %v", i, up, down)
 			}
 			for _, member := range j.Members {
 				hbm := m.HBM(int(test.pes[member]))
 				up, down := m.RouteUp(nil, x, int(member), hbm), m.RouteDown(nil, x, int(member), hbm, false)
-				if m.Link(up[len(up)-1].Link).To != j.Hub || m.Link(down[0].Link).From != j.Hub {
+				if m.Link(up[len(up)-1].Link).To != j.Node || m.Link(down[0].Link).From != j.Node {
 					t.Errorf("the routes of member %d do not end at its switch", member)
 				}
 			}
@@ -172,7 +172,7 @@ func TestMultimemTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Copies(); err == nil || err.Error() != "the switch net.spine0 does not copy (switch.multicast)" {
+	if err := x.CheckMulticast(); err == nil || err.Error() != "the switch net.spine0 does not copy (switch.multicast)" {
 		t.Error(err)
 	}
 }

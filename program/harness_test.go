@@ -80,12 +80,12 @@ func (l *listener) Do(in *tl.Instr) {
 		tensor *int32
 		off    *int32
 	}{{&did.A, &did.AOff}, {&did.B, &did.BOff}, {&did.C, &did.COff}} {
-		if *operand.tensor != tl.None && !tl.Drive(l.c).Cell(*operand.tensor).Local {
+		if *operand.tensor != tl.None && !tl.Drive(l.c).Cell(*operand.tensor).Filled {
 			*operand.tensor, *operand.off = tl.None, 0 // no operation has filled it
 		}
 	}
 	if did.Dst != tl.None {
-		tl.Drive(l.c).Cell(did.Dst).Local = true
+		tl.Drive(l.c).Cell(did.Dst).Filled = true
 	}
 	if did.Op == tl.OpSend && did.N == 0 {
 		did.Addr = 0 // it is not accessed

@@ -158,7 +158,7 @@ func (k *part) Do(in *tl.Instr) {
 	p := k.of
 	p.ops = append(p.ops, p.op(in, k.reads(in.A), k.reads(in.B), k.reads(in.C)))
 	if in.Dst != tl.None {
-		tl.Drive(k.tl).Cell(in.Dst).Local = true
+		tl.Drive(k.tl).Cell(in.Dst).Filled = true
 	}
 	if len(p.ops) >= k.room && !k.yield(struct{}{}) {
 		k.quit = true

@@ -51,7 +51,7 @@ func TestLongProgram(t *testing.T) {
 	const world = 7
 	for _, rounds := range []int{0, 1, 60, 400} { // some kernels end in their first part
 		l := long(world, rounds)
-		o := program.Options{Own: own, Parts: true}
+		o := program.Options{Own: own, Long: true}
 		whole := record(t, l, o)
 		if whole.Long || len(whole.Blocks) != world {
 			t.Fatalf("%d rounds: a program of %d blocks", rounds, len(whole.Blocks))
@@ -111,7 +111,7 @@ func TestAllSends(t *testing.T) {
 	})
 	want := [][]program.Sends{{{1, 0}, {}}, {{2, 8}, {1, 128}}, {{3, 16}, {1, 128}}}
 	for _, budget := range []unit.Bytes{0, 1} {
-		p := record(t, l, program.Options{Own: own, Parts: true, Budget: budget})
+		p := record(t, l, program.Options{Own: own, Long: true, Budget: budget})
 		if got := p.AllSends(l); !slices.EqualFunc(got, want, slices.Equal) {
 			t.Errorf("long %v: %v, want %v", p.Long, got, want)
 		}
@@ -142,7 +142,7 @@ func TestLongRefusals(t *testing.T) {
 					tt.do(c, a)
 				}
 			}
-			o := program.Options{Own: own, Parts: true, Budget: 1}
+			o := program.Options{Own: own, Long: true, Budget: 1}
 			if _, err := program.RecordLaunch(t.Context(), l, o); err == nil || !errors.As(err, tt.want) {
 				t.Errorf("recorded: %v", err)
 			}
@@ -175,7 +175,7 @@ func TestLongCancelled(t *testing.T) {
 			c.Free(c.Load(mine(c, a)))
 		}
 	})
-	if _, err := program.RecordLaunch(ctx, l, program.Options{Own: own, Parts: true, Budget: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := program.RecordLaunch(ctx, l, program.Options{Own: own, Long: true, Budget: 1}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -22,7 +22,7 @@ type Options struct {
 	Own unit.Bytes
 
 	Budget unit.Bytes          // of all records and places; 0: DefaultBudget
-	Parts  bool                // a program beyond the budget is checked and not kept: see Program.Long
+	Long   bool                // a program beyond the budget is checked and not kept: see Program.Long
 	Places bool                // keep where each rank accesses memory
 	Lines  bool                // keep source lines
 	PEName func(pe int) string // for errors; may be nil
@@ -33,7 +33,7 @@ type Options struct {
 const DefaultBudget = 64 << 20
 
 // ErrBudget is returned if the records of a launch take more memory than their budget.
-var ErrBudget = errors.New("the program takes more memory than it may")
+var ErrBudget = fmt.Errorf("the records of the program take more than their budget (%v by default)", unit.Bytes(DefaultBudget))
 
 // Refusal is the reason why a kernel cannot be recorded: it asks, or it does something that Options
 // exclude.
@@ -74,15 +74,15 @@ func RecordLaunch(ctx context.Context, l *launch.Launch, o Options) (*Program, e
 		}
 		for i := range l.Groups[g].NumBlocks() {
 			err := r.rank(&l.Groups[g], i)
-			if errors.Is(err, ErrBudget) && o.Parts && !r.long {
-				r.shorten()
+			if errors.Is(err, ErrBudget) && o.Long && !r.long {
+				r.becomeLong()
 				err = r.rank(&l.Groups[g], i)
 			}
 			if err != nil {
 				return nil, err
 			}
-			if o.Parts && !r.long && r.allDiffer() {
-				r.shorten()
+			if o.Long && !r.long && r.allDiffer() {
+				r.becomeLong()
 			}
 		}
 	}
@@ -101,10 +101,10 @@ func (r *recorder) allDiffer() bool {
 }
 
 // Guess records a few ranks of a launch, and returns the program in which all do the same as the
-// first. It returns nil if some differ or cannot be recorded. It holds once RecordLaunch has found
-// the same.
+// first. It returns nil if some differ or cannot be recorded. The guess is valid only if
+// RecordLaunch returns the same program.
 func Guess(ctx context.Context, l *launch.Launch, o Options) *Program {
-	o.Places, o.Parts = false, false
+	o.Places, o.Long = false, false
 	r := newRecorder(ctx, l, o)
 	first, last := &l.Groups[0], &l.Groups[len(l.Groups)-1]
 	for _, s := range [...]struct {
@@ -266,8 +266,8 @@ func (r *recorder) end() error {
 	return nil
 }
 
-// shorten gives up what has been recorded, but for what is sent into rings.
-func (r *recorder) shorten() {
+// becomeLong drops all records except what is sent into rings. From now on nothing is stored.
+func (r *recorder) becomeLong() {
 	r.long = true
 	known := make([][]Sends, len(r.records))
 	rank := 0
@@ -287,7 +287,7 @@ func (r *recorder) shorten() {
 	r.records, r.blocks, r.own = nil, nil, Record{}
 }
 
-// check runs the kernel of rank i of a group without storing what it does.
+// check runs the kernel of block i of a group without storing what it does.
 func (r *recorder) check(g *launch.Group, i int) error {
 	k := &checker{guard: r.guard, sends: make([]Sends, len(g.Wiring[i].Out))}
 	s := r.setup
@@ -329,12 +329,12 @@ func (r *recorder) Do(in *tl.Instr) {
 		r.operand(o.B, in.BOff)
 	}
 	if o.Dst != tl.None {
-		tl.Drive(r.tl).Cell(o.Dst).Local = true // has been filled; until the tensor ends
+		tl.Drive(r.tl).Cell(o.Dst).Filled = true // has been filled; until the tensor ends
 	}
 }
 
-// agrees reports whether an instruction is an operation of a record, but for places. It compares
-// what the instructions of a code can differ in.
+// agrees reports whether in equals o, addresses and offsets excluded. It compares the fields that
+// this opcode uses.
 func (r *recorder) agrees(o *Op, in *tl.Instr) bool {
 	f := &r.forms[o.Form]
 	if o.Code != in.Op || o.Sub != sub(in) || o.N != int32(in.N) || f.Shape != in.Shape || f.Type != in.Type {
@@ -362,9 +362,10 @@ func (r *recorder) restAgrees(o *Op, in *tl.Instr) bool {
 	return needsMore(in) && r.more[o.More].is(in)
 }
 
-// reads returns an operand as it is recorded: one that no operation has filled is empty.
+// reads returns an operand as it is recorded. It returns tl.None for a tensor that no recorded
+// operation has written.
 func (g *guard) reads(tensor int32) int32 {
-	if tensor == tl.None || !tl.Drive(g.tl).Cell(tensor).Local {
+	if tensor == tl.None || !tl.Drive(g.tl).Cell(tensor).Filled {
 		return tl.None
 	}
 	return tensor

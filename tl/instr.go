@@ -129,7 +129,7 @@ type Cell struct {
 	Slot    uint16 // ring slot that it lies in, when InSlot
 	In      uint8  // ring that slot belongs to, when InSlot
 	InSlot  bool
-	Local   bool // a slot outside TCM whose bytes have been fetched into the PE
+	Filled  bool // of a slot outside TCM: its bytes are in the PE; while recorded: an operation has written it
 
 	state  cellState // up to here all is zero where there is no tensor
 	used   bool      // since the reclaiming hand last passed

@@ -134,7 +134,7 @@ func (c *Context) drop(i int32) {
 		c.core.Do(d)
 	}
 	b := &c.cells[i]
-	b.Ready, b.Value, b.Off, b.Waiting, b.Slot, b.In, b.InSlot, b.Local, b.state = 0, 0, 0, 0, 0, 0, false, false, cellFree
+	b.Ready, b.Value, b.Off, b.Waiting, b.Slot, b.In, b.InSlot, b.Filled, b.state = 0, 0, 0, 0, 0, 0, false, false, cellFree
 	b.used, b.pinned, b.reclaimed = false, false, false
 	b.gen++
 	b.next, c.freeCell = c.freeCell, i

@@ -39,10 +39,10 @@ func multimemOf(m *machine.Machine) func(pes []int32, t dtype.Type, reduces, cop
 			found[key] = x
 		}
 		if reduces {
-			err = x.Reduces(t.String())
+			err = x.CheckReduce(t.String())
 		}
 		if err == nil && copies {
-			err = x.Copies()
+			err = x.CheckMulticast()
 		}
 		return err
 	}

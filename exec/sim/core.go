@@ -152,10 +152,10 @@ func (r *rank) operand(i int32) {
 	}
 	r.complete(i)
 	c := tl.Drive(r.ctx).Cell(i)
-	if !c.InSlot || c.Local || r.run.ring.Space == mem.TCM {
+	if !c.InSlot || c.Filled || r.run.ring.Space == mem.TCM {
 		return
 	}
-	c.Local = true
+	c.Filled = true
 	r.fetch(i, int(c.In), int32(c.Slot), r.rx[c.In].tokens[c.Slot].Bytes())
 	r.complete(i)
 }

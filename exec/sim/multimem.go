@@ -95,12 +95,12 @@ func (r *rank) multimem(in *tl.Instr) *group {
 		x.groups[key] = g
 	}
 	if in.Op != tl.OpLoadReduce {
-		if err := g.Copies(); err != nil {
+		if err := g.CheckMulticast(); err != nil {
 			r.unsupported(in, err)
 		}
 	}
 	if in.Op != tl.OpMulticast {
-		if err := g.Reduces(in.Type.String()); err != nil {
+		if err := g.CheckReduce(in.Type.String()); err != nil {
 			r.unsupported(in, err)
 		}
 	}
@@ -138,7 +138,7 @@ type hubPath struct {
 
 // hubRoute returns, and caches, the route between a node of a member and its switch.
 func (e *Executor) hubRoute(g *group, kind hubKind, node machine.NodeID, member int) hubPath {
-	return e.keptRoute(hubRoute{node, g.Joints[g.At[member]].Hub, kind}, func() []machine.Hop {
+	return e.keptRoute(hubRoute{node, g.Switches[g.At[member]].Node, kind}, func() []machine.Hop {
 		if kind == toHub {
 			return e.m.RouteUp(nil, g.Multimem, member, node)
 		}
@@ -148,8 +148,8 @@ func (e *Executor) hubRoute(g *group, kind hubKind, node machine.NodeID, member 
 
 // linkRoute returns, and caches, the route between a switch and the one above it.
 func (e *Executor) linkRoute(g *group, kind hubKind, joint int32) hubPath {
-	j := &g.Joints[joint]
-	return e.keptRoute(hubRoute{j.Hub, g.Joints[j.Above].Hub, kind}, func() []machine.Hop {
+	j := &g.Switches[joint]
+	return e.keptRoute(hubRoute{j.Node, g.Switches[j.Above].Node, kind}, func() []machine.Hop {
 		if kind == toHub {
 			return []machine.Hop{j.Up}
 		}
@@ -256,9 +256,9 @@ func (r *rank) reduceMulticast(in *tl.Instr) {
 func (r *rank) askAll(m *multi) {
 	x, e := r.run, r.run.e
 	m.missing = m.parts
-	m.coming = make([]int32, m.missing*len(m.group.Joints))
+	m.coming = make([]int32, m.missing*len(m.group.Switches))
 	for i := range m.coming {
-		j := &m.group.Joints[i/m.missing]
+		j := &m.group.Switches[i/m.missing]
 		m.coming[i] = int32(len(j.Below) + len(j.Members))
 	}
 	route := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), m.member).Route
@@ -326,7 +326,7 @@ func (m *multi) wire(r *rank, kind transferKind, part int, joint int32, path hub
 		return int64(r.run.e.topo.Fabric().RequestBytes)
 	}
 	_, n := m.part(part)
-	return m.group.Joints[joint].Wire(r.run.ring.Protocol.Wire(int64(n)*int64(m.t.typ.Size())), path.slowest)
+	return m.group.Switches[joint].WireBytes(r.run.ring.Protocol.Wire(int64(n)*int64(m.t.typ.Size())), path.slowest)
 }
 
 // deliveredMulti: a part of a load or store of several copies has arrived at a switch, or from one.
@@ -338,7 +338,7 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 	switch t.kind {
 	case aGroupAsk, aGroupWrite:
 		switch {
-		case m.group.Joints[to].Above >= 0:
+		case m.group.Switches[to].Above >= 0:
 			x.sendsUp(r, t.kind, t.ref, to, part, now)
 		case t.kind == aGroupAsk:
 			x.spreads(r, aGroupSpread, t.ref, to, part, now)
@@ -373,7 +373,7 @@ func (x *run) combines(r *rank, id uint32, joint int32, part int, now unit.Time)
 	if *waits--; *waits > 0 {
 		return
 	}
-	j := &m.group.Joints[joint]
+	j := &m.group.Switches[joint]
 	if j.Above < 0 {
 		if m.missing--; m.missing == 0 {
 			x.reduced(r, m, now)
@@ -382,7 +382,7 @@ func (x *run) combines(r *rank, id uint32, joint int32, part int, now unit.Time)
 			x.sumOf(r, m, part, now)
 		}
 	}
-	late := j.Switch.Reduce.Latency
+	late := j.Spec.Reduce.Latency
 	if x.causes != nil && late > 0 {
 		x.setCurrent(x.causes.Add(now+late, x.current, cause.Protocol, 0))
 	}
@@ -405,8 +405,8 @@ func (x *run) sendsBack(r *rank, id uint32, joint int32, part int, at unit.Time)
 		r.beginPart(at, path, m, aGroupSum, id, part, joint, 0)
 		return
 	}
-	for m.group.Joints[next].Above != joint {
-		next = m.group.Joints[next].Above
+	for m.group.Switches[next].Above != joint {
+		next = m.group.Switches[next].Above
 	}
 	r.beginPart(at, x.e.linkRoute(m.group, fromHub, next), m, aGroupResult, id, part, joint, next)
 }
@@ -414,7 +414,7 @@ func (x *run) sendsBack(r *rank, id uint32, joint int32, part int, at unit.Time)
 // sendsUp sends a request, or a part, from a switch to the one above it.
 func (x *run) sendsUp(r *rank, kind transferKind, id uint32, joint int32, part int, at unit.Time) {
 	m := x.multis.At(id)
-	above := m.group.Joints[joint].Above
+	above := m.group.Switches[joint].Above
 	r.beginPart(at, x.e.linkRoute(m.group, toHub, joint), m, kind, id, part, above, above)
 }
 
@@ -422,7 +422,7 @@ func (x *run) sendsUp(r *rank, kind transferKind, id uint32, joint int32, part i
 // what goes to switches; the next kind goes to members.
 func (x *run) spreads(r *rank, kind transferKind, id uint32, joint int32, part int, at unit.Time) {
 	m, route := x.multis.At(id), fromHub
-	j := &m.group.Joints[joint]
+	j := &m.group.Switches[joint]
 	for _, below := range j.Below {
 		r.beginPart(at, x.e.linkRoute(m.group, fromHub, below), m, kind, id, part, joint, below)
 	}

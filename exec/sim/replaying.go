@@ -133,7 +133,7 @@ func (r *replaying) recorded() *recorded.Launch {
 
 // recording returns how programs are recorded.
 func (e *Executor) recording() program.Options {
-	return program.Options{Own: e.capacity[mem.HBM], Places: e.opts.Data != nil, Parts: true, PEName: e.m.PEName}
+	return program.Options{Own: e.capacity[mem.HBM], Places: e.opts.Data != nil, Long: true, PEName: e.m.PEName}
 }
 
 // times replays a program. Without a result the machine is as it was.

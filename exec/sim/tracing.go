@@ -92,7 +92,7 @@ func (e *Executor) classRanks(ctx context.Context, l *launch.Launch) ([]bool, er
 	}
 	shown := make([]bool, l.NumBlocks())
 	o := e.recording()
-	o.Parts = false
+	o.Long = false
 	p, err := program.RecordLaunch(ctx, l, o)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

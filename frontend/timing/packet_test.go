@@ -108,7 +108,7 @@ func TestSwitchReducesAndMulticasts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	once := slowest.Time(x.Joints[0].Wire(bytes, slowest))
+	once := slowest.Time(x.Switches[0].WireBytes(bytes, slowest))
 	in, by := timed(t, reduction(8, bytes, true), m, model), timed(t, reduction(8, bytes, false), m, model)
 	if in < 2*once || in > 2*once+20*unit.Microsecond {
 		t.Errorf("in the switch: %v, want little more than %v: rank 0's link carries its share and the sum, each way", in, 2*once)
@@ -149,7 +149,7 @@ func TestMulticastTakesEachLinkOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, slowest := m.Latency(m.Route(nil, m.PE(0), m.HBM(1)))
-	once := slowest.Time(x.Joints[0].Wire(1<<20, slowest))
+	once := slowest.Time(x.Switches[0].WireBytes(1<<20, slowest))
 	if i := slices.IndexFunc(r.Links, func(l LinkUse) bool { return l.Busy > once+unit.Nanosecond }); i >= 0 {
 		t.Errorf("link %s is busy for %v, want %v", r.Links[i].Name, r.Links[i].Busy, once)
 	}

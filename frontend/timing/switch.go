@@ -48,15 +48,15 @@ func (l *links) meet(ranks []int) *meeting {
 		pes[i] = int32(r)
 	}
 	x, err := l.machine.Multimem(pes)
-	if err != nil || len(x.Joints) > 1 {
+	if err != nil || len(x.Switches) > 1 {
 		l.meetings[key] = nil
 		return nil
 	}
 	m := &meeting{map[int]*route{}, map[int]*route{}, x}
 	for i, a := range ranks {
 		other := ranks[(i+1)%len(ranks)]
-		m.up[a], _ = l.cut(l.route(a, other), x.Joints[0].Hub)
-		_, m.down[a] = l.cut(l.route(other, a), x.Joints[0].Hub)
+		m.up[a], _ = l.cut(l.route(a, other), x.Switches[0].Node)
+		_, m.down[a] = l.cut(l.route(other, a), x.Switches[0].Node)
 	}
 	l.meetings[key] = m
 	return m
@@ -133,12 +133,12 @@ func (r *run) checkSwitch(rank int, s *plan.Step) error {
 		return fmt.Errorf("it reduces or multicasts in a switch, and the machine has none in which ranks %v meet", group)
 	}
 	if len(s.Dst) > 1 {
-		if err := m.multimem.Copies(); err != nil {
+		if err := m.multimem.CheckMulticast(); err != nil {
 			return err
 		}
 	}
 	if len(s.Src) > 1 {
-		return m.multimem.Reduces("")
+		return m.multimem.CheckReduce("")
 	}
 	return nil
 }
@@ -151,11 +151,11 @@ func (r *run) through(own int, s *plan.Step, bytes int64, at unit.Time) unit.Tim
 	if m == nil {
 		return at
 	}
-	root := &m.multimem.Joints[0]
-	send := func(p *route, at unit.Time) unit.Time { return r.links.send(p, root.Wire(bytes, p.slowest), at) }
+	root := &m.multimem.Switches[0]
+	send := func(p *route, at unit.Time) unit.Time { return r.links.send(p, root.WireBytes(bytes, p.slowest), at) }
 	end := at
 	if len(s.Src) > 1 {
-		late := root.Switch.Reduce.Latency // from when all are there until the sum leaves
+		late := root.Spec.Reduce.Latency // from when all are there until the sum leaves
 		head, tail := at, at
 		for _, span := range s.Src {
 			rank := own

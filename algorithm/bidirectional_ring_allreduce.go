@@ -29,6 +29,6 @@ var BidirectionalRingAllReduce = Register(Algorithm{
 	MinSlots:   2,
 	Pipelined:  true,
 	Steps:      "2(N-1)",
-	Cost:       "2(N-1) (alpha + beta M/2N) where both directions go side by side: 2(N-1)/N M bytes per rank",
+	Cost:       "2(N-1) (alpha + beta M/(2N)) where both directions go side by side: 2(N-1)/N M bytes per rank",
 	Source:     "rings in both directions: Jain, Sabharwal, Optimal bucket algorithms for large MPI collectives on torus interconnects, ICS 2010",
 })

@@ -112,6 +112,6 @@ var HierarchicalAllReduce = Register(Algorithm{
 		return scratchLayout(world, nElem, t, bits.Len(uint(world)), ringRow) // a row for each level: each has 2 members or more
 	},
 	Steps:  "2(L-1) + 2(N/L-1) pairs of puts for cubes of L PEs, and a barrier of neighbours with each pair and before each level",
-	Cost:   "2(L-1) (2 alpha + beta M/2L) + 2(N/L-1) (2 alpha + beta M/2N): 2(N-1)/N M bytes per rank, of which less than 2M/L leave a cube",
+	Cost:   "2(L-1) (2 alpha + beta M/(2L)) + 2(N/L-1) (2 alpha + beta M/(2N)): 2(N-1)/N M bytes per rank, of which less than 2M/L leave a cube",
 	Source: "reduce-scatter inside, all-reduce across, all-gather inside: Cho, Finkler, Serrano, Kung, Hunter, BlueConnect: decomposing all-reduce for deep learning on heterogeneous network hierarchy, MLSys 2019",
 })

@@ -30,6 +30,6 @@ var WindowAllReduceBidirectionalRing = Register(Algorithm{
 		return scratchLayout(world, nElem, t, 2*(world-1)+1, ringRow)
 	},
 	Steps:  "2(N-1)+1 barriers, 2(N-1) pairs of puts",
-	Cost:   "2(N-1) (2 alpha + beta M/2N): 2(N-1)/N M bytes and 2(2N-1) notifications per rank, 3 with two ranks",
+	Cost:   "2(N-1) (2 alpha + beta M/(2N)): 2(N-1)/N M bytes and 2(2N-1) notifications per rank, 3 with two ranks",
 	Source: "rings in both directions: Jain, Sabharwal, Optimal bucket algorithms for large MPI collectives on torus interconnects, ICS 2010; by puts: mode bidirectional_ring of github.com/hw-native-sys/simpler",
 })

@@ -26,6 +26,6 @@ var WindowReduceScatterBidirectionalRing = Register(Algorithm{
 		return scratchLayout(world, nElem, t, world, ringRow)
 	},
 	Steps:  "N barriers, N-1 pairs of puts",
-	Cost:   "(N-1) (2 alpha + beta M/2N): (N-1)/N M bytes and 2N notifications per rank, N with two ranks",
+	Cost:   "(N-1) (2 alpha + beta M/(2N)): (N-1)/N M bytes and 2N notifications per rank, N with two ranks",
 	Source: "the first half of window_allreduce_bidirectional_ring",
 })

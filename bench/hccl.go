@@ -45,14 +45,17 @@ func algOption(op hccl.OpType) Option {
 func (h *Host) alg(op hccl.OpType) string { return op.String() + "=" + h.Word("alg") }
 
 // aivOption is the number of vector cores.
-var aivOption = Option{Name: "aiv", Kind: Number, Default: "2", Min: 1, Max: 64,
-	Help: "AIV cores of each device; all make the calls, and the first posts the tasks"}
+var aivOption = Option{Name: "aiv", Kind: Number, Default: "2", Min: 1, Max: 65536,
+	Help: "AIV cores of each device, at most pe.programs; all make the calls, and the first posts the tasks"}
 
 // tasks makes a group of the chosen devices and a tiling by the option alg, which change may
 // change further.
 func (h *Host) tasks(name string, op hccl.OpType, cores hccl.Cores, change func(*hccl.CcTiling)) (*tasks, error) {
 	t := &tasks{h: h, name: name, pes: h.Devices(), cores: cores, tiling: hccl.NewTiling()}
 	var ok bool
+	if n := h.Device.Programs(); cores.AIV > n {
+		return nil, fmt.Errorf("--aiv %d: want 1 to %d, the cores that a PE holds (pe.programs)", cores.AIV, n)
+	}
 	if t.typ, ok = typeOf(h.DType); !ok {
 		return nil, fmt.Errorf("--dtype %v: tasks have no such elements", h.DType)
 	}

@@ -152,12 +152,17 @@ func (a *app) explain(ctx context.Context, x *explaining) error {
 	s.Rank, s.From, s.Until = x.rank.rank, x.between.from, x.between.until
 	bar := newProgress(a.err)
 	s.Run.Progress, s.Run.Command = bar.report, a.commandLine()
+	w := x.changes()
+	if x.whatIf != "" {
+		if err := w.Check(s.Run); err != nil {
+			return err
+		}
+	}
 	pictured, r, res, err := x.page.observe(ctx, s, "")
 	if pictured != nil && r == nil { // a fault
 		err = errors.Join(err, a.writeRuns(to, res.MadeBy, pictured))
 	}
 	if err == nil && x.whatIf != "" {
-		w := x.changes()
 		w.Progress = bar.report
 		r.Changes, err = r.WhatIf(ctx, w)
 		if err != nil {

@@ -148,7 +148,7 @@ func (a *app) root() *cobra.Command {
 				_, err := fmt.Fprint(a.out, tryThese)
 				return err
 			}
-			return unknownWord("command", args[0], verbs(cmd))
+			return unknownWord("command", args[0], append(verbs(cmd), "help"))
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			if err := noEmptyWords(cmd, args); err != nil {
@@ -209,7 +209,7 @@ func unknownVerb(root *cobra.Command, args []string) error {
 			return nil
 		}
 	}
-	return unknownWord("command", args[0], verbs(root))
+	return unknownWord("command", args[0], append(verbs(root), "help"))
 }
 
 func verbs(cmd *cobra.Command) []string {

@@ -22,6 +22,7 @@ type Error struct {
 	Key     string // dotted path, such as "system.sips.count"; empty for the file as a whole
 	Msg     string // what was found, what would be right
 	Excerpt string // the line of the source with a caret below it, or empty
+	Unknown bool   // Key is in no file
 }
 
 // Error prints "file:line:col: key: message" and below it the excerpt.
@@ -99,6 +100,13 @@ func (p place) errorf(key, format string, args ...any) *Error {
 		e.File, e.Line, e.Col = p.text.name, p.line, p.col
 		e.Excerpt = p.text.excerpt(p.line, p.col, p.width)
 	}
+	return e
+}
+
+// unknown makes the error of a key that is in no file.
+func (p place) unknown(key, hint string) *Error {
+	e := p.errorf(clip(key), "unknown key; %s", hint)
+	e.Unknown = true
 	return e
 }
 

@@ -42,7 +42,7 @@ func unknownSet(arg, key string) *Error {
 	if near := nearestPath(key); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return t.at(1, 1, len(key)).errorf(clip(key), "unknown key; %s", hint)
+	return t.at(1, 1, len(key)).unknown(key, hint)
 }
 
 // set decodes one --set argument into v.
@@ -64,7 +64,7 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 		case kindStruct:
 			child := f.child(part)
 			if child == nil {
-				d.ledger.add(whole.errorf(clip(path), "unknown key; %s", d.suggestPath(path, part, at, f)))
+				d.ledger.add(whole.unknown(path, d.suggestPath(path, part, at, f)))
 				return
 			}
 			f, v = child, v.Field(child.index)
@@ -93,7 +93,7 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 			}
 			f, v = f.elem, v.Index(i)
 		default:
-			d.ledger.add(whole.errorf(clip(path), "unknown key; %s has no keys below it", at))
+			d.ledger.add(whole.unknown(path, at+" has no keys below it"))
 			return
 		}
 		at = next

@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"kernbench/conf"
@@ -28,7 +29,13 @@ func ReadSource(name string) ([]conf.Source, error) {
 		return nil, err
 	}
 	presets := presetNames()
-	if near := conf.Nearest(name, presets); near != "" {
+	near := conf.Nearest(name, presets)
+	if near == "" { // a name that one preset begins with
+		if i := slices.IndexFunc(presets, func(p string) bool { return strings.HasPrefix(p, name+"-") }); i >= 0 {
+			near = presets[i]
+		}
+	}
+	if near != "" {
 		return nil, fmt.Errorf("%w, and no preset of that name: did you mean %q?", err, near)
 	}
 	return nil, fmt.Errorf("%w, and no preset of that name; presets are %s", err, strings.Join(presets, ", "))

@@ -24,7 +24,7 @@ func Text(w io.Writer, r *run.Result) error {
 	if r.RanksChecked {
 		field(b, "ranks", "%d OK, %d FAIL", r.RanksOK, r.RanksFailed)
 	} else {
-		field(b, "ranks", "not checked")
+		field(b, "ranks", "not checked%s", toCheck(r))
 	}
 	fmt.Fprintln(b)
 	if r.Fault == "" || r.Launches > 0 {
@@ -177,6 +177,14 @@ func failures(w io.Writer, r *run.Result) {
 	if len(r.Failures) > 0 {
 		fmt.Fprintln(w)
 	}
+}
+
+// toCheck returns what to add to a run so that its ranks are checked, after a colon.
+func toCheck(r *run.Result) string {
+	if v := r.Verdict("provenance"); v.State == run.NotChecked && v.Detail != "" {
+		return ": " + v.Detail
+	}
+	return ""
 }
 
 func verdicts(w io.Writer, r *run.Result) {

@@ -48,7 +48,7 @@ func (d *Dist) InitProcessGroup(backend string) error {
 	}
 	p, err := d.dev.InstallIPCQ(d.algorithm)
 	if err != nil {
-		return fmt.Errorf("InitProcessGroup: %w", err)
+		return err // it names the algorithm
 	}
 	d.plan = p
 	return nil

@@ -91,5 +91,8 @@ func (x *explaining) object(w *cause.Waiting) string {
 	case k == cause.Peer:
 		return fmt.Sprintf("an acknowledgement of %s, of %s", x.m.PEName(w.At.Number()), other)
 	}
+	if w.Site == w.For.Site { // the log does not tell operations of one line apart
+		return fmt.Sprintf("the end of this %s, or of an earlier one at the same line", x.log.Operation(w.Site).Call)
+	}
 	return "the end of " + other
 }

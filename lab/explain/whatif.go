@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -44,6 +45,19 @@ type WhatIf struct {
 	Top  int      // number of the best that are explained, too
 
 	Progress func(run.Progress) // after each simulation; may be nil
+}
+
+// Check returns the error of a setting whose key is in no file, before anything is simulated.
+func (w *WhatIf) Check(spec run.Spec) error {
+	for _, set := range w.Sets {
+		one := spec
+		one.Sets = append(slices.Clone(spec.Sets), set)
+		_, err := run.Load(one)
+		if e, ok := errors.AsType[*conf.Error](err); ok && e.Unknown {
+			return fmt.Errorf("--what-if %s: %w", set, err)
+		}
+	}
+	return nil
 }
 
 // WhatIf simulates a run again with one thing changed at a time, and ranks the changes by the time
@@ -200,7 +214,7 @@ func (r *Report) suggestions() []Change {
 			"pe.ipcq.recv_ns=0", "pe.dma.setup_ns=0"))
 	}
 	if has(cause.Arithmetic) {
-		all = append(all, r.bySet("arithmetic at 1 ps per step", reason(cause.Arithmetic),
+		all = append(all, r.bySet("arithmetic at 1 ps per cycle", reason(cause.Arithmetic),
 			"pe.math.setup_ns=0", "pe.math.clock_ghz=1000", "pe.gemm.setup_ns=0", "pe.gemm.clock_ghz=1000"))
 	}
 	if has(cause.Wake) {

@@ -71,8 +71,12 @@ func Load(s Spec) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(sources) != 1 {
-		return nil, fmt.Errorf("%s has %d programs: name one", s.File, len(sources))
+	switch len(sources) {
+	case 1:
+	case 0:
+		return nil, fmt.Errorf("%s is a folder without programs, want a program file", s.File)
+	default:
+		return nil, fmt.Errorf("%s is a folder with %d programs, want one of them, such as %s", s.File, len(sources), sources[0].Name)
 	}
 	topo, err := topology(s.Topology, s.Sets)
 	if err != nil {
@@ -82,7 +86,7 @@ func Load(s Spec) (*Loaded, error) {
 	l := &Loaded{spec: s, Verdict: frontend.Judge(&sources[0], s.Options)}
 	p := l.Verdict.Program
 	if p == nil {
-		return l, errors.New(l.Verdict.Findings[0].String())
+		return l, firstOf(s.File, l.Verdict.Findings)
 	}
 	l.inPlace = p.Modes[0]
 	if s.InPlace != nil {
@@ -90,6 +94,14 @@ func Load(s Spec) (*Loaded, error) {
 	}
 	l.machine, err = machine.Build(topo)
 	return l, err
+}
+
+// firstOf returns the first finding as an error, with the number of the others.
+func firstOf(file string, all []plan.Finding) error {
+	if len(all) == 1 {
+		return errors.New(all[0].String())
+	}
+	return fmt.Errorf("%v\n  and %d more: kernbench import %s", all[0], len(all)-1, file)
 }
 
 // Multiprocessors returns the number in a GPU of a machine; 0: unknown.

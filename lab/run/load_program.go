@@ -70,11 +70,11 @@ func (x *Job) checkProgram() (err error) {
 func (x *Job) withoutCollective(p *bench.Program) error {
 	switch {
 	case x.Algorithm != "":
-		return fmt.Errorf("bench %s runs no collective by an algorithm's name: --algorithm would have no effect", p.Name)
+		return fmt.Errorf("bench %s chooses no algorithm by name: remove --algorithm", p.Name)
 	case !p.Chosen && x.Input != "":
-		return fmt.Errorf("bench %s has inputs of its own: --input would have no effect", p.Name)
+		return fmt.Errorf("bench %s has inputs of its own: remove --input", p.Name)
 	case !p.Combines && x.Op != tl.Sum:
-		return fmt.Errorf("bench %s has no operation to choose: --op would have no effect", p.Name)
+		return fmt.Errorf("bench %s has no operation to choose: remove --op", p.Name)
 	case !p.Parallel && (x.Ranks > 0 || x.Devices != nil):
 		return fmt.Errorf("bench %s runs no collective: a number of ranks, or devices, would have no effect", p.Name)
 	}

@@ -125,15 +125,15 @@ func (k *checker) dir(s *Stmt) error {
 	if s.Op < Send || s.Op > Wait {
 		return nil
 	}
-	known, word := k.in, "receives from"
+	known, verb := k.in, "receives from"
 	if sends {
-		known, word = k.out, "sends in"
+		known, verb = k.out, "sends to"
 	}
 	if !known[s.Dir] {
 		for _, r := range k.b.Ranks {
 			w := &k.f.Wiring[r]
 			if at := w.InIndex(s.Dir); sends && w.OutIndex(s.Dir) < 0 || !sends && at < 0 {
-				return fmt.Errorf("found direction %v, which rank %d has not: it %s %s", s.Dir, r, word, dirs(w, sends))
+				return fmt.Errorf("found direction %v, want one that rank %d %s: %s", s.Dir, r, verb, dirs(w, sends))
 			}
 		}
 		known[s.Dir] = true
@@ -216,9 +216,22 @@ func (k *checker) place(p *Place, s *Stmt) error {
 		last += int64(p.Rows-1) * int64(p.Pitch)
 	}
 	if _, hi := k.span(p.From); int64(hi)+last > int64(k.f.capacity(p)) {
-		return fmt.Errorf("found elements %d:%d of the memory, want them within its 0:%d", hi, int64(hi)+last, k.f.capacity(p))
+		return fmt.Errorf("found elements %d:%d of %s, want them within its 0:%d", hi, int64(hi)+last, k.f.bufferName(p), k.f.capacity(p))
 	}
 	return k.peer(p.Far, p.Peer)
+}
+
+// bufferName returns the name of a place's buffer in the text form.
+func (f *File) bufferName(p *Place) string {
+	switch p.Buffer {
+	case In:
+		return "in"
+	case Out:
+		return "out"
+	case Data:
+		return "data"
+	}
+	return fmt.Sprintf("w%d.%s", p.Buffer-Window, f.part(p).FullName())
 }
 
 func (k *checker) peer(far bool, n Num) error {

@@ -69,7 +69,7 @@ var headers = map[string]func(p *parser) error{
 		p.f.Idempotent = true
 		return nil
 	},
-	"world": func(p *parser) error { return p.int(&p.f.World, "ranks", 1, mostRanks) },
+	"world": func(p *parser) error { return p.int(&p.f.World, "world", 1, mostRanks) },
 	"slots": func(p *parser) error {
 		if err := p.int(&p.f.Slots, "slots", 1, 1<<15); err != nil {
 			return err

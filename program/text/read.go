@@ -251,7 +251,7 @@ func (p *parser) version() error {
 		return p.errorf("found %q, want \"kernbench program %d\" in the first line", strings.Join(p.free, " "), Version)
 	}
 	if p.free[2] != strconv.Itoa(Version) {
-		return p.errorf("found version %q, want %d: this program reads no other", p.free[2], Version)
+		return p.errorf("found version %q, want %d: this kernbench reads only that version", p.free[2], Version)
 	}
 	p.seen[first] = p.line
 	return nil

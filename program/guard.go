@@ -47,7 +47,7 @@ func (g *guard) allow(in *tl.Instr) {
 		return
 	}
 	switch in.Op {
-	case tl.OpLoad, tl.OpStore, tl.OpMath, tl.OpGemm, tl.OpPost:
+	case tl.OpLoad, tl.OpStore, tl.OpMath, tl.OpGemm, tl.OpRecvAsync:
 	case tl.OpSend:
 		if in.Channels > 0 {
 			g.refuse(in, "names the channels of a message")

@@ -62,7 +62,7 @@ type Op struct {
 	Code tl.Op
 	Math tl.MathOp // of OpMath
 	Sub  uint8     // OpMath: the dtype.BinaryOp or UnaryOp; OpRecv: assembled; OpLoad, OpStore: a further piece
-	Port uint8     // ring of OpSend, OpRecv and OpPost
+	Port uint8     // ring of OpSend, OpRecv and OpRecvAsync
 	Form uint32    // type and shape
 	N    int32     // elements
 	Dst  int32     // tensors; tl.None where there is none, or where an operand is empty

@@ -345,7 +345,7 @@ func (r *recorder) agrees(o *Op, in *tl.Instr) bool {
 		return o.Port == uint8(in.Port) && o.A == r.reads(in.A) && r.restAgrees(o, in)
 	case tl.OpRecv:
 		return o.Port == uint8(in.Port) && o.Dst == in.Dst
-	case tl.OpPost:
+	case tl.OpRecvAsync:
 		return o.Port == uint8(in.Port)
 	case tl.OpLoad, tl.OpStore:
 		return o.Dst == in.Dst && o.A == r.reads(in.A) && r.restAgrees(o, in)

@@ -40,7 +40,7 @@ func TestVisit(t *testing.T) {
 		}
 		err = program.Visit(t.Context(), l, program.Options{}, func(_ *launch.Group, rank int, in *tl.Instr) error {
 			kept := *in
-			if in.Op == tl.OpMath || in.Op == tl.OpRecv || in.Op == tl.OpPost { // whose address has no meaning
+			if in.Op == tl.OpMath || in.Op == tl.OpRecv || in.Op == tl.OpRecvAsync { // whose address has no meaning
 				kept.Addr = 0
 			}
 			got = append(got, instruction(rank, &kept))

@@ -107,7 +107,7 @@ func (c *Context) RecvAsync(d Dir, s Shape, t dtype.Type) Future {
 	}
 	c.checkType("recv_async", t)
 	p := c.inPort(d)
-	c.emit(&Instr{Op: OpPost, Port: p, Type: t, N: s.Elems(), Dst: None, A: None, B: None, C: None})
+	c.emit(&Instr{Op: OpRecvAsync, Port: p, Type: t, N: s.Elems(), Dst: None, A: None, B: None, C: None})
 	f := Future{p, c.ports[p].posted, d, s, t}
 	if c.lines != nil {
 		c.lines.posts[taken{p, f.seq}] = c.lines.now

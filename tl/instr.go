@@ -17,7 +17,7 @@ const (
 	OpGemm                // Dst = A × B
 	OpSend                // tensor A, or memory at Addr when A is None, into ring Port
 	OpRecv                // next message of ring Port (AnyPort: of any ring) -> Dst
-	OpPost                // announces a receive from ring Port; nothing is taken yet
+	OpRecvAsync           // announces a receive from ring Port; nothing is taken yet
 	OpComposite           // starts a tiled pipeline, described by Pipe
 	OpAwait               // waits until Dst, the handle of a pipeline or task, is complete
 	OpDrop                // tensor A will not be used again

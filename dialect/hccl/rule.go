@@ -71,7 +71,7 @@ var rules = []struct {
 	{NoInit, "InitV2 comes before every other call"},
 	{BadTiling, "InitV2 takes the tiling of the launch; SetCcTilingV2 takes the offset of a cc tiling in it, for the object's group"},
 	{NoTiling, "SetCcTilingV2 for an operation comes before the first task of the operation"},
-	{TooManyGroups, "a context belongs to one of the 1 or 2 groups of the launch"},
+	{TooManyGroups, "a launch has 1 or 2 groups, and each context belongs to one of them"},
 
 	{WrongCore,
 		"tasks come from one type of core, AIC or AIV; the posting core that an object names exists and is the same on all cores"},
@@ -90,7 +90,7 @@ var rules = []struct {
 	{StrideTooShort, "the blocks of two ranks do not overlap: a stride is 0 or at least the count times repeat"},
 	{StrideLooksLikeRepeat, "the argument before repeat is the stride: a small stride with repeat 1 was probably meant as repeat"},
 	{OverlappingDestinations,
-		"turns write different elements: with repeat above 1 the stride or rdispls leaves room for all turns between the blocks of ranks"},
+		"turns write different elements: with repeat above 1 the stride or rdispls leaves space for all turns between the blocks of ranks"},
 	{OverlappingSources, "one turn does not send an element to two ranks: store it twice, otherwise the result of the turn is not checked"},
 	{BadItems, "a list of writes has 1 to 2047 items"},
 	{Mismatch,

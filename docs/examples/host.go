@@ -59,7 +59,8 @@ func constant(n int, v float64) []float64 {
 }
 
 // guide: hccl bench
-// customHost is the host program of allReduceCustom. h.Device is the machine that --topology names.
+// customHost is the host program of allReduceCustom. h.Device is the simulated machine with its
+// memory. Its topology is that of --topology.
 func customHost(ctx context.Context, h *bench.Host) error {
 	const n = 300
 	pes := h.Devices() // the PEs of --ranks or -d
@@ -85,7 +86,7 @@ func customHost(ctx context.Context, h *bench.Host) error {
 
 var _ = bench.Register(bench.Program{
 	Name: "all_reduce_custom", Summary: "the first example of the page",
-	Parallel: true, Ranks: 4, DType: dtype.F16,
+	Parallel: true, Ranks: 4, DType: dtype.F16, // Parallel: it runs on --ranks PEs, by default 4
 	Run: customHost,
 })
 

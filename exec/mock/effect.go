@@ -8,19 +8,19 @@ import (
 	"kernbench/tl"
 )
 
-// sided is the state of a rank's one-sided communication.
-type sided struct {
+// oneSidedState is a rank's state for one-sided operations.
+type oneSidedState struct {
 	orders  map[int32]*effectOrder // by PE: order in which effects in flight arrive there
 	fences  uint32                 // number of fences so far
 	pending int                    // effects in flight
-	now     effect                 // memory for an effect that takes place during its call
+	scratch effect                 // reused by effects that complete within their call
 	polls   polls
 }
 
-// effect is the effect of a put, get, notification or atomic on memory. It happens at once, or, in
-// random schedules, step by step in turns of its own.
+// effect is one put, get, notification or atomic that is being applied to memory. Random schedules
+// apply it step by step, unless the memory order is sequential. Otherwise it is applied at once.
 type effect struct {
-	standing
+	schedState
 	by     *rank
 	op     tl.Op
 	next   step
@@ -33,46 +33,46 @@ type effect struct {
 	off    int32
 	origin oplog.Origin
 
-	index   int          // in run.effects
-	order   *effectOrder // nil: unordered
-	allowed bool         // order no longer delays its arrival
-	done    bool
+	index     int          // in run.effects
+	order     *effectOrder // nil: unordered
+	mayArrive bool         // order no longer holds it back
 }
 
 // step is an indivisible part of an effect.
 type step uint8
 
 const (
-	reads    step = iota // the source is read
-	arrives              // the data are written
-	updates              // the word is updated
-	complete             // nothing is left
+	stepRead   step = iota // the source is read
+	stepWrite              // the data are written
+	stepUpdate             // the word is updated
+	stepDone               // nothing is left
 )
 
 // oneSided performs the part of a put, get, notification or atomic that its call waits for.
 func (r *rank) oneSided(in *tl.Instr) {
 	x := r.run
 	if in.Op == tl.OpFetchAdd || in.Op == tl.OpCompareSwap {
-		r.atomic(in)
+		r.requireAtomics(in)
 	}
+	// A compare-and-swap, or an add of 0, may belong to a loop that waits for a word.
 	polling := in.Op == tl.OpCompareSwap || in.Op == tl.OpFetchAdd && in.Side.Value == 0
 	if !polling {
 		r.polls = polls{}
 	}
 	access := r.book.Sided(in)
-	e := &r.now
+	e := &r.scratch
 	if x.random != nil && x.opts.Order != mem.Sequential {
 		e = new(effect)
 	}
 	r.prepare(e, in)
 	waits := in.Op == tl.OpFetchAdd || in.Op == tl.OpCompareSwap || in.Op == tl.OpGet && !in.Side.NBI
-	if e == &r.now {
-		for e.next != complete {
+	if e == &r.scratch {
+		for e.next != stepDone {
 			e.proceed()
 		}
 	} else {
 		x.launchEffect(e)
-		for waits && !e.done {
+		for waits && !e.over {
 			r.park(forEffects)
 		}
 	}
@@ -82,7 +82,7 @@ func (r *rank) oneSided(in *tl.Instr) {
 		r.polls = polls{}
 	case polling:
 		r.polled(in)
-	case access == 0 || in.Side.NBI:
+	case access == 0 || in.Side.NBI: // no history is kept, or the access ends at a Quiet
 	case in.Op == tl.OpPut:
 		r.book.Done(access, history.Source)
 	case in.Op == tl.OpGet:
@@ -93,7 +93,7 @@ func (r *rank) oneSided(in *tl.Instr) {
 // prepare makes the effect of an instruction. If the call returns only when its source has been
 // read, prepare reads the source.
 func (r *rank) prepare(e *effect, in *tl.Instr) {
-	*e = effect{by: r, op: in.Op, side: *in.Side, n: in.N, typ: in.Type, binary: in.Binary, next: updates}
+	*e = effect{by: r, op: in.Op, side: *in.Side, n: in.N, typ: in.Type, binary: in.Binary, next: stepUpdate}
 	e.side.Words = nil // the Context will use their memory again; an effect has one word, side.Word
 	log := r.run.log
 	if log != nil {
@@ -102,12 +102,12 @@ func (r *rank) prepare(e *effect, in *tl.Instr) {
 	}
 	switch {
 	case in.Op == tl.OpGet, in.Op == tl.OpPut && in.N > 0 && in.A == tl.None:
-		e.next = reads
+		e.next = stepRead
 		if in.Op == tl.OpPut && !in.Side.NBI {
 			e.proceed()
 		}
 	case in.Op == tl.OpPut && in.N > 0:
-		e.next = arrives
+		e.next = stepWrite
 		if log != nil {
 			cell := tl.Drive(r.kernel).Cell(in.A)
 			e.value, e.off = cell.Value, cell.Off+in.AOff
@@ -120,7 +120,7 @@ func (r *rank) prepare(e *effect, in *tl.Instr) {
 func (e *effect) proceed() {
 	x := e.by.run
 	switch e.next {
-	case reads:
+	case stepRead:
 		if x.log != nil {
 			from := e.side.Local
 			if e.op == tl.OpGet {
@@ -129,8 +129,8 @@ func (e *effect) proceed() {
 			e.value, e.off = x.log.NewValue(), 0
 			x.log.Load(e.origin, e.value, 0, e.n, e.n, e.typ, from)
 		}
-		e.next = arrives
-	case arrives:
+		e.next = stepWrite
+	case stepWrite:
 		if len(e.cuts) > 0 {
 			e.partArrives()
 			return
@@ -138,12 +138,12 @@ func (e *effect) proceed() {
 		if x.log != nil {
 			e.arrive(x.log)
 		}
-		if e.next = complete; e.op == tl.OpPut && e.side.Signal {
-			e.next = updates
+		if e.next = stepDone; e.op == tl.OpPut && e.side.Signal {
+			e.next = stepUpdate
 		}
-	case updates:
+	case stepUpdate:
 		e.update()
-		e.next = complete
+		e.next = stepDone
 	}
 }
 
@@ -180,7 +180,8 @@ func (e *effect) update() {
 		x.set(s.Win, s.Peer, s.Word, s.WordType.Wrap(v))
 	}
 	if x.history != nil && (e.op == tl.OpFetchAdd || e.op == tl.OpCompareSwap) {
-		e.by.Record(history.RMW).SetAtomic(e.op, s, held) // the kernel is still in the call
+		// Record takes the source line from the kernel, which is still in this call.
+		e.by.Record(history.RMW).SetAtomic(e.op, s, held)
 	}
 }
 
@@ -192,31 +193,31 @@ func (x *run) launchEffect(e *effect) {
 	e.by.pending++
 	e.index = len(x.effects)
 	x.effects = append(x.effects, e)
-	e.lowPriority = x.chance(4)
+	e.lowPriority = x.oneIn(holdsBackSteps)
 	if e.side.Lines != tl.NoLine {
 		e.cut()
 	}
 	if e.op == tl.OpGet {
-		e.allowed = true
+		e.mayArrive = true
 	} else {
 		e.by.orderTo(e.side.Win.Team.PEs[e.side.Peer]).join(x, e)
 	}
-	if e.next == reads || e.allowed {
+	if e.next == stepRead || e.mayArrive {
 		x.wake(e)
 	}
 }
 
 // turn performs the next step of an effect that is in flight.
-func (e *effect) turn() {
+func (e *effect) advance() {
 	x := e.by.run
-	if e.proceed(); e.next != complete {
-		if e.lowPriority = x.chance(4); !e.allowed {
-			x.sleep(e) // its order wakes it
+	if e.proceed(); e.next != stepDone {
+		if e.lowPriority = x.oneIn(holdsBackSteps); !e.mayArrive {
+			x.sleep(e) // the effectOrder wakes it
 		}
 		return
 	}
 	x.sleep(e)
-	e.over, e.done = true, true
+	e.over = true
 	last := len(x.effects) - 1
 	x.effects[e.index] = x.effects[last]
 	x.effects[e.index].index = e.index
@@ -233,18 +234,18 @@ func (e *effect) turn() {
 	}
 }
 
-// order carries out a fence, a quiet or a pipe barrier.
-func (r *rank) order(in *tl.Instr) {
-	kind := history.Drain
+// fenceOrQuiet performs a fence, a quiet or a pipe barrier.
+func (r *rank) fenceOrQuiet(in *tl.Instr) {
+	record := history.Drain
 	switch in.Op {
 	case tl.OpFence:
-		kind = history.Fence
+		record = history.Fence
 		r.fences++
 	case tl.OpQuiet:
-		kind = history.Quiet
+		record = history.Quiet
 		for r.pending > 0 {
 			r.park(forEffects)
 		}
 	}
-	r.book.Plain(kind)
+	r.book.Plain(record)
 }

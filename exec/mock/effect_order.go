@@ -60,7 +60,7 @@ func (l *effectOrder) join(x *run, e *effect) {
 
 // allow lets an effect arrive, as soon as its source has been read.
 func (e *effect) allow(x *run) {
-	e.allowed = true
+	e.mayArrive = true
 	x.wake(e)
 }
 

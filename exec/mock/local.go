@@ -13,8 +13,8 @@ func (x *run) beginLocal() {
 	x.local = !x.launch.Ring.OnRecv && !x.launch.SeveralBlocks() && x.history.Hold()
 }
 
-// stayLocal ends the local state of a launch if an instruction is not local.
-func (r *rank) stayLocal(in *tl.Instr) {
+// endLocalUnless ends the local state of a launch if an instruction is not local.
+func (r *rank) endLocalUnless(in *tl.Instr) {
 	x := r.run
 	switch {
 	case !r.isLocal(in):
@@ -37,7 +37,7 @@ func (r *rank) stayLocal(in *tl.Instr) {
 // only through messages of rings that it names.
 func (r *rank) isLocal(in *tl.Instr) bool {
 	switch in.Op {
-	case tl.OpMath, tl.OpGemm, tl.OpPost, tl.OpAwait, tl.OpDrop, tl.OpFence, tl.OpQuiet, tl.OpDrain, tl.OpBeginTurn, tl.OpEndTurn:
+	case tl.OpMath, tl.OpGemm, tl.OpRecvAsync, tl.OpAwait, tl.OpDrop, tl.OpFence, tl.OpQuiet, tl.OpDrain, tl.OpBeginTurn, tl.OpEndTurn:
 		return true
 	case tl.OpLoad, tl.OpStore:
 		return r.ownMemory(in.Addr)

@@ -58,5 +58,5 @@ func (e *effect) partArrives() {
 		x.log.Release(e.value)
 		e.value = 0
 	}
-	e.next = updates
+	e.next = stepUpdate
 }

@@ -10,14 +10,14 @@ import (
 	"kernbench/tl"
 )
 
-// rank is the Core of one rank, of one program of a grid, or of one task of a communication engine.
-// It performs every instruction at once, and yields to the others while it must wait. Each embedded
+// rank executes one kernel: that of a rank, a program of a grid, or a task of a communication
+// engine. It implements tl.Core. It performs every instruction at once, and yields to the others while it must wait. Each embedded
 // part is declared in the file whose methods change it.
 type rank struct {
-	standing
+	schedState
 	parking
 	ringUse
-	sided
+	oneSidedState
 	tasking
 	accounted
 	run     *run
@@ -28,7 +28,7 @@ type rank struct {
 	block   int // index among the blocks of its group; equals index if each rank has one block
 	pe      int32
 	stream  *stream // of a program of a grid
-	program int
+	program int     // index of the program in its grid
 }
 
 // parking is the coroutine of a kernel, and what it waits for while it is parked.
@@ -37,9 +37,9 @@ type parking struct {
 	next      func() (struct{}, bool)
 	stop      func()
 	done      bool // the kernel has ended
-	abandoned bool
+	abandoned bool // stopped by the executor, without an error of its own
 	err       error
-	calls     int
+	calls     int // instructions so far
 
 	wait    waiting
 	port    int       // port that it waits for: outgoing for a send, else incoming or tl.AnyPort
@@ -59,6 +59,14 @@ const (
 	forChange  // a change of any word, after polls without success
 	forEffects // effects of its own operations
 	forTask    // the end of a task
+)
+
+// Odds of random schedules: one in so many cases.
+const (
+	suspends       = 2  // an observable instruction suspends its rank
+	holdsBack      = 16 // a suspended rank gets a low priority
+	holdsBackSteps = 4  // a step of an effect gets a low priority
+	holdsBackQueue = 8  // a stream gets a low priority
 )
 
 // checkEvery is the number of instructions after which a kernel that never waits checks whether its
@@ -96,9 +104,8 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 	}
 }
 
-// turn resumes the kernel until it suspends itself or ends. It is a turn of the schedule, and has
-// nothing to do with tl.OpBeginTurn, where a collective begins.
-func (r *rank) turn() {
+// advance resumes the kernel until it suspends itself or ends.
+func (r *rank) advance() {
 	tl.Drive(r.kernel).Enter()
 	r.next()
 	switch {
@@ -133,7 +140,7 @@ func (r *rank) settle() {
 // Do carries out one instruction.
 func (r *rank) Do(in *tl.Instr) {
 	x := r.run
-	if in.Op == tl.OpDrop { // also from the end of the launch, where no kernel runs
+	if in.Op == tl.OpDrop { // A drop may also come at the end of the launch, when no kernel runs.
 		r.drop(in)
 		return
 	}
@@ -142,13 +149,13 @@ func (r *rank) Do(in *tl.Instr) {
 	}
 	r.at, r.lineKnown = in, false
 	if x.local {
-		r.stayLocal(in)
+		r.endLocalUnless(in)
 	}
 	if x.launch.Ring.OnRecv {
 		r.countHazards(in)
 	}
-	if x.random != nil && observable(in.Op) && x.chance(2) {
-		r.lowPriority = x.chance(16)
+	if x.random != nil && observable(in.Op) && x.oneIn(suspends) {
+		r.lowPriority = x.oneIn(holdsBack)
 		r.suspend()
 	}
 	r.book.Operands(in)
@@ -164,7 +171,7 @@ func (r *rank) Do(in *tl.Instr) {
 	case tl.OpTestWord, tl.OpReadWord:
 		r.lookAtWords(in)
 	case tl.OpFence, tl.OpQuiet, tl.OpDrain:
-		r.order(in)
+		r.fenceOrQuiet(in)
 	case tl.OpTask:
 		r.polls = polls{}
 		r.post(in)
@@ -180,7 +187,7 @@ func (r *rank) Do(in *tl.Instr) {
 			r.multimem(in)
 		}
 		if x.log != nil {
-			r.perform(in, x.log)
+			r.logValues(in, x.log)
 		}
 		r.book.Accesses(in)
 	}
@@ -189,15 +196,15 @@ func (r *rank) Do(in *tl.Instr) {
 // observable reports whether other ranks can observe when an instruction is performed.
 func observable(op tl.Op) bool {
 	switch op {
-	case tl.OpMath, tl.OpGemm, tl.OpPost, tl.OpAwait, tl.OpFence, tl.OpDrain:
+	case tl.OpMath, tl.OpGemm, tl.OpRecvAsync, tl.OpAwait, tl.OpFence, tl.OpDrain:
 		return false
 	}
 	return true
 }
 
-// perform records the effect of an instruction on values. It never waits: all earlier operations
+// logValues records the effect of an instruction on values. It never waits: all earlier operations
 // have ended.
-func (r *rank) perform(in *tl.Instr, log *oplog.Log) {
+func (r *rank) logValues(in *tl.Instr, log *oplog.Log) {
 	switch in.Op {
 	case tl.OpLoad:
 		cell := tl.Drive(r.kernel).Cell(in.Dst)
@@ -223,7 +230,7 @@ func (r *rank) perform(in *tl.Instr, log *oplog.Log) {
 		tl.Drive(r.kernel).Cell(in.Dst).Value = v
 	case tl.OpComposite:
 		o := r.origin()
-		v := log.Pipe(o, in, r.kernel)
+		v := log.Composite(o, in, r.kernel)
 		log.Store(o, in.Pipe.Out.Addr, v, 0, in.N, in.Type)
 		log.Release(v)
 	}
@@ -260,8 +267,8 @@ func (r *rank) origin() oplog.Origin {
 	return oplog.Origin{Rank: int32(r.index), PE: r.pe, Line: tl.Drive(r.kernel).Line(), Turn: r.turnID}
 }
 
-// countHazards counts, under the older credit rule, operands in slots that a later message has
-// overwritten.
+// countHazards counts operands in slots that a later message has overwritten. That happens with
+// credit on_recv, which returns the slot inside the receive.
 func (r *rank) countHazards(in *tl.Instr) {
 	for _, i := range [...]int32{in.A, in.B, in.C} {
 		if i == tl.None {
@@ -291,7 +298,7 @@ func (r *rank) suspend() {
 	}
 }
 
-// clear drops the references of a rank, however it ended.
+// clear releases the logged values that a rank still holds, however it ended.
 func (r *rank) clear() {
 	if r.run.log == nil {
 		return

@@ -10,8 +10,8 @@ import (
 
 // actor takes turns: a rank, a stream, or an effect in flight.
 type actor interface {
-	turn() // runs until it waits, yields, or ends
-	turns() *standing
+	advance() // runs until it waits, yields, or ends
+	sched() *schedState
 }
 
 // turns are the actors of a run, in the order of their turns.
@@ -23,19 +23,19 @@ type turns struct {
 	ready  []actor // in random schedules: those that can take a turn
 }
 
-// standing is the scheduling state of an actor.
-type standing struct {
+// schedState is the scheduling state of an actor.
+type schedState struct {
 	ready       bool // an event has happened that it may wait for
 	over        bool // it has ended
 	lowPriority bool // in random schedules: others nearly always go first
 	spot        int  // index in run.ready and one, or 0
 }
 
-func (s *standing) turns() *standing { return s }
+func (s *schedState) sched() *schedState { return s }
 
 // wake makes an actor ready. Its turn comes when the current one ends.
 func (x *run) wake(a actor) {
-	s := a.turns()
+	s := a.sched()
 	if s.over {
 		return
 	}
@@ -47,14 +47,14 @@ func (x *run) wake(a actor) {
 
 // sleep takes turns from an actor until something wakes it.
 func (x *run) sleep(a actor) {
-	s := a.turns()
+	s := a.sched()
 	if s.ready = false; s.spot == 0 {
 		return
 	}
 	last := len(x.ready) - 1
 	moved := x.ready[last]
 	x.ready[s.spot-1] = moved
-	moved.turns().spot = s.spot
+	moved.sched().spot = s.spot
 	x.ready = x.ready[:last]
 	s.spot = 0
 }
@@ -69,7 +69,7 @@ func (x *run) enter(a actor) {
 // leave notes that one of them has ended.
 func (x *run) leave(a actor) {
 	x.sleep(a)
-	a.turns().over = true
+	a.sched().over = true
 	x.left--
 	x.gone++
 }
@@ -82,7 +82,7 @@ func (x *run) loop() error {
 	for x.left > 0 {
 		moved := false
 		for i := 0; i < len(x.actors); i++ { // programs that start join at the end
-			if a := x.actors[i]; a.turns().ready {
+			if a := x.actors[i]; a.sched().ready {
 				moved = true
 				if err := x.give(a); err != nil {
 					return err
@@ -104,7 +104,7 @@ func (x *run) anyOrder() error {
 			return x.stuck()
 		}
 		a := x.pick()
-		a.turns().lowPriority = false
+		a.sched().lowPriority = false
 		if err := x.give(a); err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (x *run) give(a actor) error {
 	if err := x.ctx.Err(); err != nil {
 		return fmt.Errorf("stopped: %w", err)
 	}
-	a.turn()
+	a.advance()
 	return x.failed
 }
 
@@ -142,15 +142,15 @@ func (x *run) give(a actor) error {
 func (x *run) pick() actor {
 	for range 8 {
 		a := x.ready[x.random.IntN(len(x.ready))]
-		if !a.turns().lowPriority || x.random.IntN(64) == 0 {
+		if !a.sched().lowPriority || x.random.IntN(64) == 0 {
 			return a
 		}
 	}
 	return x.ready[x.random.IntN(len(x.ready))]
 }
 
-// chance returns true once in n times, and never in schedules that are not random.
-func (x *run) chance(n int) bool { return x.random != nil && x.random.IntN(n) == 0 }
+// oneIn returns true once in n times, and never in schedules that are not random.
+func (x *run) oneIn(n int) bool { return x.random != nil && x.random.IntN(n) == 0 }
 
 // forget drops ended actors, such as programs of grids, once they are many. It returns the number
 // of them up to index at.
@@ -159,11 +159,11 @@ func (x *run) forget(at int) (before int) {
 		return 0
 	}
 	for _, a := range x.actors[:at+1] {
-		if a.turns().over {
+		if a.sched().over {
 			before++
 		}
 	}
-	x.actors = slices.DeleteFunc(x.actors, func(a actor) bool { return a.turns().over })
+	x.actors = slices.DeleteFunc(x.actors, func(a actor) bool { return a.sched().over })
 	x.gone = 0
 	return before
 }

@@ -30,7 +30,7 @@ type event struct {
 
 // stream is a queue of operations. It takes turns as ranks do.
 type stream struct {
-	standing
+	schedState
 	*launch.Stream
 	run     *run
 	agent   history.Agent
@@ -76,7 +76,7 @@ func (e *Executor) RunStreams(ctx context.Context, b *launch.Batch) (*launch.Res
 }
 
 // turn performs operations until one must wait. In random schedules it performs one.
-func (s *stream) turn() {
+func (s *stream) advance() {
 	x := s.run
 	for s.at < len(s.Ops) {
 		p, err := s.do(&s.Ops[s.at])
@@ -91,7 +91,7 @@ func (s *stream) turn() {
 			s.at++
 		}
 		if x.random != nil {
-			s.lowPriority = x.chance(8)
+			s.lowPriority = x.oneIn(holdsBackQueue)
 			return
 		}
 	}

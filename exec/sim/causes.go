@@ -84,8 +84,8 @@ func (x *run) site(r *rank, k siteKey, call string) cause.Site {
 	return s
 }
 
-// steps notes that the current operation is at a message of a ring, by its number.
-func (r *rank) steps(number uint32) {
+// noteStep notes that the current operation is at a message of a ring, by its number.
+func (r *rank) noteStep(number uint32) {
 	if r.causes != nil {
 		r.causes.own.Step = cause.StepOf(number)
 	}

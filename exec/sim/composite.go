@@ -70,7 +70,7 @@ func (r *rank) composite(in *tl.Instr) {
 	q.outputs = q.rows.count() * q.cols.count()
 	tl.Drive(r.ctx).Cell(dst).Waiting++
 	if log := r.run.log; log != nil {
-		q.value = log.Pipe(r.origin(), in, r.ctx)
+		q.value = log.Composite(r.origin(), in, r.ctx)
 	}
 	for i, cell := range q.loaded {
 		if q.reads[i].slot = -1; cell != tl.None {

@@ -105,7 +105,7 @@ func (r *rank) post(in *tl.Instr) {
 	for r.moving() {
 		r.park(forEngines)
 	}
-	r.AdvanceTo(r.stored)
+	r.AdvanceTo(r.storesAckedAt)
 	r.waitedForOwn()
 	r.sync()
 	q := x.batch.queues[r.pe][in.Task.Queue]

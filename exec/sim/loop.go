@@ -58,7 +58,7 @@ func (r *rank) drain(*tl.Context, tl.Args) {
 	for r.sidedInFlight > 0 {
 		r.park(forQuiet)
 	}
-	r.AdvanceTo(max(r.Last, r.acked))
+	r.AdvanceTo(max(r.Last, r.opsAckedAt))
 	end := r.Clock
 	r.ended()
 	r.run.result.End = max(r.run.result.End, end)

@@ -88,7 +88,7 @@ func (r *rank) store(in *tl.Instr) {
 	r.begin(at, r.toMemory(in.Addr), noc.Compute, r.onWire(&t), i, r.nextKey(des.Arrive, seqProgram))
 	r.access(i)
 	if to >= 0 {
-		r.sequential(to)
+		r.awaitSequential(to)
 	}
 }
 

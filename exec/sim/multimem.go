@@ -285,7 +285,7 @@ func (r *rank) storingAll(m *multi) {
 func (r *rank) inSequence(peers []int32) {
 	for _, i := range peers {
 		if i >= 0 {
-			r.sequential(i)
+			r.awaitSequential(i)
 		}
 	}
 }

@@ -14,24 +14,24 @@ import (
 	"kernbench/unit"
 )
 
-// sided holds what a rank has for one-sided communication.
-type sided struct {
+// oneSidedState is a rank's state for one-sided operations.
+type oneSidedState struct {
 	multis        int32 // multimem operations in flight: loads or stores of all copies
 	peers         peers
-	queued        bool      // a put or get has been in the DMA queue of messages
+	queued        bool      // a put or get has been in the DMA queue of messages: see mayFill
 	sidedInFlight int32     // puts, gets, notifications and atomics that are not complete
-	acked         unit.Time // when the latest acknowledgement of these operations is back
-	stored        unit.Time // when the acknowledgement of the latest store to another PE is back
+	opsAckedAt    unit.Time // when the latest acknowledgement of these operations is back
+	storesAckedAt unit.Time // when the acknowledgement of the latest store to another PE is back
 	fences        uint32
 	reply         int64 // value that the latest atomic returned
 	watch         watch
 	spin          spin
-	chance        chance
+	randomSched   randomSched
 }
 
 // effect is the effect of a one-sided transfer at its destination.
 type effect struct {
-	change
+	wordUpdate
 	expect int64
 
 	local      mem.Addr // source of a put from memory, or destination of a get
@@ -41,19 +41,19 @@ type effect struct {
 	by         dtype.BinaryOp
 }
 
-// change is the update of a word of a peer.
-type change struct {
+// wordUpdate is the update of a word of a peer.
+type wordUpdate struct {
 	win    *mem.Window
 	value  int64     // in a reply to an atomic: the former value of the word
 	info   *callInfo // nil unless the run is traced or its schedule is random
 	member int32     // member of the window's team whose copy changes
-	to     int32     // number of the peer
+	peer   int32     // index of the peer in rank.peers
 	word   int32     // -1: none
 	typ    mem.WordType
 	op     effectOp
 }
 
-// callInfo holds the data of a change that only traces and random schedules need.
+// callInfo holds the data of a wordUpdate that only traces and random schedules need.
 type callInfo struct {
 	start unit.Time    // of the call
 	flow  uint64       // in the trace
@@ -79,8 +79,9 @@ const (
 )
 
 // put starts a copy into the memory of a peer. A put of memory waits until its source has been
-// read, unless the DMA owns the source.
+// read, unless the call is non-blocking (NBI).
 func (r *rank) put(in *tl.Instr) {
+	const isPut = true
 	x, e, s := r.run, r.run.e, in.Side
 	call := r.Clock
 	bytes := in.Bytes()
@@ -99,7 +100,7 @@ func (r *rank) put(in *tl.Instr) {
 			from = memory.RingNode(e.m, int(r.pe), x.ring.Space)
 		}
 	}
-	r.order(i, pathID(from), true)
+	r.order(i, pathID(from), isPut)
 	r.queued = true
 	r.enqueue(dma.Collective)
 	op := r.book.Sided(in)
@@ -109,8 +110,8 @@ func (r *rank) put(in *tl.Instr) {
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.currentCall(), turn: r.turn,
 	}
 	f := effect{
-		change: change{win: s.Win, member: s.Peer, to: i, word: -1, info: r.newCallInfo(call)},
-		local:  s.Local, fromMemory: fromMemory, combine: s.Atomic, by: in.Binary, lines: s.Lines,
+		wordUpdate: wordUpdate{win: s.Win, member: s.Peer, peer: i, word: -1, info: r.newCallInfo(call)},
+		local:      s.Local, fromMemory: fromMemory, combine: s.Atomic, by: in.Binary, lines: s.Lines,
 	}
 	if f.info != nil {
 		f.info.late = r.lateness()
@@ -127,7 +128,7 @@ func (r *rank) put(in *tl.Instr) {
 		r.noteRead(in.A, &t)
 	}
 	t.route = r.routeTo(i, from)
-	start := r.starts(i, byPut, r.Clock+e.spec.DMA.Setup)
+	start := r.startTime(i, byPut, r.Clock+e.spec.DMA.Setup)
 	user := r.newSided(&t, &f)
 	p.out++
 	if fromMemory && !r.holds(s.Local) {
@@ -144,11 +145,11 @@ func (r *rank) put(in *tl.Instr) {
 	if !s.NBI {
 		r.book.Done(op, history.Source)
 	}
-	r.sequential(i)
+	r.awaitSequential(i)
 }
 
-// get starts a copy from the memory of a peer, and waits for it unless the DMA owns the
-// destination.
+// get starts a copy from the memory of a peer, and waits for it unless the call is non-blocking
+// (NBI).
 func (r *rank) get(in *tl.Instr) {
 	x, e, s := r.run, r.run.e, in.Side
 	call := r.Clock
@@ -165,10 +166,10 @@ func (r *rank) get(in *tl.Instr) {
 		kind: aGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.currentCall(), turn: r.turn,
 	}
-	f := effect{change: change{win: s.Win, member: s.Peer, to: i, word: -1, info: r.newCallInfo(call)}, local: s.Local}
+	f := effect{wordUpdate: wordUpdate{win: s.Win, member: s.Peer, peer: i, word: -1, info: r.newCallInfo(call)}, local: s.Local}
 	ask, data := r.routesFrom(i, node(e.m, s.Local))
 	t.route = data
-	start := r.starts(i, byGet, r.Clock+e.spec.DMA.Setup)
+	start := r.startTime(i, byGet, r.Clock+e.spec.DMA.Setup)
 	user := r.newSided(&t, &f)
 	if pe == r.seat {
 		r.begin(start, t.route, noc.Collective, bytes, user, r.nextKey(des.Arrive, seqProgram))
@@ -189,13 +190,14 @@ func (r *rank) newSided(t *transfer, f *effect) uint32 {
 	return r.run.xfers.Put(t)
 }
 
-// holds reports whether an address is in the core's tile, so that reading it needs no request.
+// holds reports whether an address is in a memory of the rank's own PE, so that reading it needs no
+// request.
 func (r *rank) holds(a mem.Addr) bool {
 	return a.Space() != mem.SRAM && a.Unit() == int(r.seat)
 }
 
 // awaitLocal waits until no load or store of this PE in flight conflicts with the local access of a
-// put or get. That access may take another queue of the port, and could overtake them.
+// put or get. The put or get may use another queue of the port and overtake the load or store.
 func (r *rank) awaitLocal(a mem.Addr, bytes int64, write bool) {
 	for r.conflicts(a, a+mem.Addr(bytes), write) {
 		r.park(forAccess)
@@ -226,13 +228,13 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	switch t.kind {
 	case aRequestPut, aRequestGet:
 		if t.kind == aRequestGet {
-			r.arriveSpan(&x.effects.At(t.ref).change, now, t.bytes)
+			r.arriveSpan(&x.effects.At(t.ref).wordUpdate, now, t.bytes)
 		}
 		place.becomes(t.kind - aRequestPut + aPut) // the constants of requests are in the same order
 		r.begin(now, t.route, noc.Collective, x.putWire(t.bytes, x.effects.At(t.ref).lines), user, r.nextKey(des.Arrive, seqReply))
 		return
 	case anAtomic:
-		if x.unseen(r, user, &place.seen, now, r.late(x.effects.At(t.ref).to, tl.NoLine)) {
+		if x.delayVisibility(r, user, &place.seen, now, r.late(x.effects.At(t.ref).peer, tl.NoLine)) {
 			return
 		}
 		x.atomicArrived(r, user, now)
@@ -246,29 +248,29 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	if t.kind == aPut && !t.seen {
 		x.putArrived(&t, &f, now)
 	}
-	if t.kind <= aGet && f.word >= 0 && x.unseen(r, user, &place.seen, now, r.latePut(&t, &f)) {
+	if (t.kind == aPut || t.kind == aGet) && f.word >= 0 && x.delayVisibility(r, user, &place.seen, now, r.latePut(&t, &f)) {
 		return
 	}
 	r.sidedInFlight--
 	switch t.kind {
 	case aPut:
-		r.oneSidedSpan(trace.Put, &f.change, now, t.bytes, t.line)
-		r.arriveSpan(&f.change, now, t.bytes)
-		r.acked = max(r.acked, r.acknowledge(f.to, now))
-		r.oneSidedEnded(f.to)
+		r.oneSidedSpan(trace.Put, &f.wordUpdate, now, t.bytes, t.line)
+		r.arriveSpan(&f.wordUpdate, now, t.bytes)
+		r.opsAckedAt = max(r.opsAckedAt, r.acknowledge(f.peer, now))
+		r.oneSidedEnded(f.peer)
 	case aGet:
 		if x.log != nil {
 			x.log.Store(t.origin(r, now), f.local, t.value, 0, int(t.n), t.typ)
 			x.log.Release(t.value)
 		}
-		r.oneSidedSpan(trace.Get, &f.change, now, t.bytes, t.line)
+		r.oneSidedSpan(trace.Get, &f.wordUpdate, now, t.bytes, t.line)
 		if f.win.Team.PEs[f.member] == r.seat {
-			r.arriveSpan(&f.change, now, t.bytes) // a get from the own PE sends no request
+			r.arriveSpan(&f.wordUpdate, now, t.bytes) // a get from this PE sends no request
 		}
-		r.acked = max(r.acked, now)
+		r.opsAckedAt = max(r.opsAckedAt, now)
 		r.oneSidedEnded(-1)
 	case aReply:
-		r.acked = max(r.acked, now)
+		r.opsAckedAt = max(r.opsAckedAt, now)
 		r.oneSidedEnded(-1)
 		r.reply, f.word = f.value, -1
 	}
@@ -276,7 +278,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		f.win.PacketArrived(f.member, f.word, f.lines.Count(t.bytes))
 	}
 	if f.word >= 0 {
-		x.update(&f.change, now)
+		x.update(&f.wordUpdate, now)
 	}
 	r.progress(user, now)
 	x.effects.Drop(t.ref)

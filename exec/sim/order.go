@@ -66,15 +66,15 @@ func (r *rank) acknowledge(i int32, now unit.Time) unit.Time {
 
 // storeArrived notes that a store to a peer has taken effect.
 func (r *rank) storeArrived(i int32, now unit.Time) {
-	r.stored = max(r.stored, r.acknowledge(i, now))
+	r.storesAckedAt = max(r.storesAckedAt, r.acknowledge(i, now))
 	if r.causes != nil {
 		r.run.later(&r.causes.stored, r.ackOf(i))
 	}
 }
 
-// sequential waits, on a machine with sequential order, until the latest message to a peer has been
-// acknowledged.
-func (r *rank) sequential(i int32) {
+// awaitSequential waits, on a machine with sequential order, until the latest message to a peer has
+// been acknowledged.
+func (r *rank) awaitSequential(i int32) {
 	if r.run.e.order == mem.Sequential && r.peers.at(i).pe != r.seat {
 		r.awaitPeer(i)
 	}
@@ -98,7 +98,7 @@ func (r *rank) quiet() {
 	for r.sidedInFlight > 0 || r.moving() {
 		r.park(forQuiet)
 	}
-	r.AdvanceTo(max(r.acked, r.stored))
+	r.AdvanceTo(max(r.opsAckedAt, r.storesAckedAt))
 	r.waitedForOwn()
 	r.book.Plain(history.Quiet)
 	r.stallSpan(trace.Signal, from)
@@ -110,7 +110,7 @@ func (r *rank) drainEngines() {
 	for r.moving() {
 		r.park(forEngines)
 	}
-	r.AdvanceTo(max(r.stored, r.computed))
+	r.AdvanceTo(max(r.storesAckedAt, r.computed))
 	r.waitedForOwn()
 	r.book.Plain(history.Drain)
 	r.stallSpan(trace.Signal, from)

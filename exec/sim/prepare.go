@@ -153,7 +153,7 @@ func (x *run) connect(r *rank) {
 	for _, q := range r.tx {
 		pe := int(x.ranks[q.to].pe)
 		to := memory.RingNode(e.m, pe, x.ring.Space)
-		q.source, q.onward, q.fetch = e.route(e.m.TCM(int(r.pe)), to), e.route(slots, to), e.route(to, e.m.PE(pe))
+		q.source, q.fromSlots, q.fetch = e.route(e.m.TCM(int(r.pe)), to), e.route(slots, to), e.route(to, e.m.PE(pe))
 		q.late, _ = x.ring.Protocol.Late(e.m.Between(int(r.pe), pe))
 		q.credit, hops = e.creditTime(x.ring, pe, int(r.pe), hops)
 	}

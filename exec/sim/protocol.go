@@ -10,13 +10,13 @@ import (
 	"kernbench/unit"
 )
 
-// unseen reports whether the receiver has still to see an arrival, and schedules that for later:
-// the latency of the protocol. No resource is occupied meanwhile, so messages behind it keep their
-// distance. seen is whether a time has been set.
+// delayVisibility reports whether the receiver has still to see an arrival, and schedules that for
+// later: the latency of the protocol. No resource is occupied meanwhile, so messages behind it keep
+// their distance. seen is whether a time has been set.
 //
 // All updates of words by other PEs are late, atomics too, so that updates on one path take effect
 // in order. The data of a put do not wait, because only its word makes them known.
-func (x *run) unseen(r *rank, user uint32, seen *bool, now, late unit.Time) bool {
+func (x *run) delayVisibility(r *rank, user uint32, seen *bool, now, late unit.Time) bool {
 	if late <= 0 || *seen {
 		return false
 	}
@@ -48,10 +48,10 @@ func (r *rank) lateToken(t *transfer) unit.Time {
 // latePut returns the time from the arrival of a put until its signal is seen. An update behind a
 // put through channels may be seen before it.
 func (r *rank) latePut(t *transfer, f *effect) unit.Time {
-	late := r.late(f.to, f.lines)
+	late := r.late(f.peer, f.lines)
 	if rate := r.run.ring.Protocol.Through(int32(t.channels)); rate > 0 && t.kind == aPut && !t.seen {
 		e := r.run.e
-		if pair := &e.pairTimes[r.peers.at(f.to).pair]; !pair.own {
+		if pair := &e.pairTimes[r.peers.at(f.peer).pair]; !pair.own {
 			head := pair.heads[0]
 			if f.fromMemory {
 				head = pair.heads[1]

@@ -29,9 +29,9 @@ func (r *rank) send(in *tl.Instr) {
 	tok := ipcq.Token{N: int32(in.N), Total: int32(in.N), Type: in.Type, Shape: in.Shape, Parts: int32(x.ring.Parts(in.N, in.Type))}
 	slot, slotIn := int32(-1), uint8(0)
 	q := r.tx[port]
-	r.steps(q.Sent + uint32(q.payload.Parts-q.payload.Next))
+	r.noteStep(q.Sent + uint32(q.payload.Parts-q.payload.Next))
 	if in.A == tl.None {
-		// The Context does not reuse the instruction meanwhile, because the kernel is parked.
+		// stage parks the kernel, so the Context does not reuse in.
 		tok.Value = r.stage(in)
 	} else {
 		r.complete(in.A)
@@ -95,14 +95,14 @@ func (r *rank) sendToken(port int, at unit.Time) {
 	s := &q.payload
 	part := s.token.PartOf(int(s.Next), int(s.per))
 	s.Next++
-	route, read := q.source, s.slot
+	route, readSlot := q.source, s.slot
 	if s.slot >= 0 && x.ring.Space != mem.TCM {
-		route = q.onward // read where it lies
+		route = q.fromSlots // read from the memory of the received slot
 	}
 	if x.ring.OnRecv {
-		read = -1 // its credit has gone
+		readSlot = -1 // its credit was already sent
 	}
-	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: read, rx: s.in,
+	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: readSlot, rx: s.in,
 		ref: x.tokens.Put(&part), seq: q.Sent, bytes: part.Bytes(), at: at, channels: s.channels, line: s.line}
 	if x.history != nil {
 		r.accountSend(port, at)
@@ -128,12 +128,12 @@ func (x *run) credited(r *rank, port int) {
 	now := x.e.q.Now()
 	q := r.tx[port]
 	q.Return(q.slots, q.sizing, now)
-	wasOpen, credit := q.payload.Open(), x.current
+	wasOpen, creditCause := q.payload.Open(), x.current
 	if x.causes != nil && q.payload.NotBefore > now {
 		x.setCurrent(q.causes.payload)
 	}
 	r.pump(port, now)
-	x.setCurrent(credit)
+	x.setCurrent(creditCause)
 	if int(r.target) != port {
 		return
 	}
@@ -177,10 +177,10 @@ func (r *rank) recv(in *tl.Instr) {
 			r.releaseSlot(i)
 		}
 		port = r.pick()
-		r.steps(r.rx[port].Taken)
+		r.noteStep(r.rx[port].Taken)
 		r.book.Plain(history.Any)
 	} else {
-		r.steps(r.rx[port].Taken)
+		r.noteStep(r.rx[port].Taken)
 		r.releaseSlot(port)
 		r.visible(port)
 	}
@@ -214,8 +214,8 @@ func (r *rank) visible(port int) {
 	}
 }
 
-// pick waits until any ring has a token, and chooses round-robin. Global time catches up first, so
-// that all earlier sends are known.
+// pick waits until any ring has a token, and chooses round-robin. It first waits until global time
+// reaches the rank's clock, so that all earlier sends are known.
 func (r *rank) pick() int {
 	for {
 		r.sync()
@@ -255,7 +255,7 @@ func (r *rank) lendSlot(in *tl.Instr, port int) {
 	}
 	c := tl.Drive(r.ctx).Cell(in.Dst)
 	c.Ready, c.InSlot, c.Slot, c.In = r.Clock, true, uint16(slot), uint8(port)
-	c.Value, c.Off = r.as(in.Type, &tok)
+	c.Value, c.Off = r.castToken(in.Type, &tok)
 	if r.causes != nil {
 		r.causes.filledAt(in.Dst, r.causes.at)
 	}
@@ -320,7 +320,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 	slots := memory.RingNode(e.m, int(r.pe), x.ring.Space)
 	for part := int32(0); ; part++ {
 		tok, slot := r.takeToken(q)
-		v, off := r.as(in.Type, &tok)
+		v, off := r.castToken(in.Type, &tok)
 		t := transfer{
 			kind: aCopy, rank: r.id, cell: tl.None, slot: slot, rx: uint8(port), typ: in.Type, addr: addr,
 			value: v, off: off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: r.currentCall(), turn: r.turn,
@@ -344,9 +344,9 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 	r.book.Accessed(history.Store, in.Addr, in.Bytes())
 }
 
-// as returns the content of a token as elements of a type. Without strict validation the sender's
+// castToken returns the content of a token as elements of a type. Without strict validation the sender's
 // type may differ. The caller takes over the token's reference to the value.
-func (r *rank) as(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
+func (r *rank) castToken(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
 	log := r.run.log
 	if log == nil || tok.Type == t || tok.N == 0 {
 		return tok.Value, tok.Off

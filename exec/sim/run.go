@@ -42,15 +42,15 @@ type run struct {
 // stand in the files that change them.
 type rank struct {
 	pe.PE
-	parking     // its coroutine
-	outstanding // what it has begun and is not complete
-	issuing     // the instruction at hand
-	ringUse     // its rings
-	sided       // one-sided communication
-	hosted      // of streams and programs
-	tasking     // communication engines
-	traced      // its trace
-	accounted   // its account of memory
+	parking       // its coroutine
+	outstanding   // what it has begun and is not complete
+	issuing       // the instruction at hand
+	ringUse       // its rings
+	oneSidedState // one-sided communication
+	hosted        // of streams and programs
+	tasking       // communication engines
+	traced        // its trace
+	accounted     // its account of memory
 
 	run       *run
 	ctx       *tl.Context
@@ -76,20 +76,20 @@ type rank struct {
 // ring is a ring from one rank to another, both ends.
 type ring struct {
 	ipcq.Ring
-	sizing   *ipcq.Sizing
-	slots    []ipcq.Slot
-	tokens   []ipcq.Token // by slot
-	payload  payload      // last payload that was sent
-	from, to int32        // ids
-	out, in  uint8        // ports
-	credit   unit.Time    // time of a credit to the sender
-	late     unit.Time    // from a token's arrival until it is seen
-	head     unit.Time    // of a token without its bytes; 0: not known
-	written  unit.Time    // when channels have written the latest token that came
-	source   noc.Route    // from the sender's TCM
-	onward   noc.Route    // from the memory that holds the sender's own slots
-	fetch    noc.Route    // from the slots' memory to the receiver
-	causes   *ringCauses  // nil: causes are not recorded
+	sizing    *ipcq.Sizing
+	slots     []ipcq.Slot
+	tokens    []ipcq.Token // by slot
+	payload   payload      // last payload that was sent
+	from, to  int32        // ids
+	out, in   uint8        // ports
+	credit    unit.Time    // time of a credit to the sender
+	late      unit.Time    // from a token's arrival until it is seen
+	head      unit.Time    // of a token without its bytes; 0: not known
+	written   unit.Time    // when channels have written the latest token that came
+	source    noc.Route    // from the sender's TCM
+	fromSlots noc.Route    // from the memory that holds the sender's own slots
+	fetch     noc.Route    // from the slots' memory to the receiver
+	causes    *ringCauses  // nil: causes are not recorded
 }
 
 // payload holds what one send puts into a ring.

@@ -18,8 +18,8 @@ const (
 	channels
 )
 
-// chance is the state of a rank in a random schedule.
-type chance struct {
+// randomSched is the state of a rank in a random schedule.
+type randomSched struct {
 	drawn  uint64
 	access unit.Time // latest start of a load or store
 }
@@ -27,9 +27,9 @@ type chance struct {
 // draw returns the next random number of a rank: a hash of the seed, the rank and the number of
 // draws. So it does not depend on how far the kernel has run ahead.
 func (r *rank) draw() uint64 {
-	r.chance.drawn++
+	r.randomSched.drawn++
 	// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-	z := r.run.e.opts.Seed ^ uint64(r.component)<<40 ^ r.chance.drawn*0x9e3779b97f4a7c15
+	z := r.run.e.opts.Seed ^ uint64(r.component)<<40 ^ r.randomSched.drawn*0x9e3779b97f4a7c15
 	for range 2 {
 		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 		z = (z ^ z>>27) * 0x94d049bb133111eb
@@ -54,9 +54,9 @@ func (r *rank) pause() unit.Time {
 	return r.delay()
 }
 
-// starts returns the start of a one-sided transfer that could start at a time. A random schedule
+// startTime returns the start of a one-sided transfer that could start at a time. A random schedule
 // delays it, but it stays after those that the memory order puts before it.
-func (r *rank) starts(i int32, c channel, at unit.Time) unit.Time {
+func (r *rank) startTime(i int32, c channel, at unit.Time) unit.Time {
 	if r.run.e.opts.Seed == 0 {
 		return at
 	}
@@ -91,7 +91,7 @@ func (x *run) delayPut(r *rank, user uint32, now unit.Time) bool {
 	at := now + f.info.late
 	f.info.late = -1
 	if x.e.order == mem.ByChannel {
-		d := &r.peers.random[f.to]
+		d := &r.peers.random[f.peer]
 		at = max(at, d.landed+1)
 		d.landed = at
 	}
@@ -116,6 +116,6 @@ func (r *rank) delayedAccess(at unit.Time, store bool) unit.Time {
 	if store {
 		at += r.delay()
 	}
-	r.chance.access = max(r.chance.access, at)
-	return r.chance.access
+	r.randomSched.access = max(r.randomSched.access, at)
+	return r.randomSched.access
 }

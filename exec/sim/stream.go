@@ -154,10 +154,10 @@ func (e *Executor) prepareBatch(b *launch.Batch) (*run, error) {
 // agents of a place continue.
 func (x *run) prepareAgent(r *rank, id, pe int32, index int) {
 	e := x.e
-	posted, drawn, flows := r.posted, r.chance.drawn, r.flows
+	posted, drawn, flows := r.posted, r.randomSched.drawn, r.flows
 	*r = rank{run: x, id: id, index: int32(index), pe: pe, source: uint32(pe), posted: posted,
 		ringUse: ringUse{lastAny: -1}, traced: traced{flows: flows}}
-	r.chance.drawn = drawn
+	r.randomSched.drawn = drawn
 	r.component = uint32(e.m.NumLinks()+e.m.NumPEs()) + uint32(id)
 	r.engines = &r.PE
 	if first := x.batch.engines[pe]; first != nil {
@@ -307,7 +307,7 @@ func (r *rank) onWord(op *launch.StreamOp) {
 	for r.sidedInFlight > 0 {
 		r.park(forQuiet)
 	}
-	r.AdvanceTo(r.acked)
+	r.AdvanceTo(r.opsAckedAt)
 	r.waitedForOwn()
 }
 

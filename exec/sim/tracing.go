@@ -136,7 +136,7 @@ func (r *rank) flow() uint64 {
 }
 
 // oneSidedSpan emits the span of a one-sided operation, from its call.
-func (r *rank) oneSidedSpan(k trace.Kind, f *change, end unit.Time, bytes int64, line *frames.Call) {
+func (r *rank) oneSidedSpan(k trace.Kind, f *wordUpdate, end unit.Time, bytes int64, line *frames.Call) {
 	if r.run.e.opts.Trace != nil {
 		r.emit(trace.Event{Kind: k, Peer: f.win.Team.PEs[f.member], Start: f.info.start, End: end, Bytes: bytes,
 			Flow: f.info.flow, Line: line.Text()})
@@ -144,7 +144,7 @@ func (r *rank) oneSidedSpan(k trace.Kind, f *change, end unit.Time, bytes int64,
 }
 
 // arriveSpan emits the arrival of a one-sided operation at its peer.
-func (r *rank) arriveSpan(f *change, now unit.Time, bytes int64) {
+func (r *rank) arriveSpan(f *wordUpdate, now unit.Time, bytes int64) {
 	if x := r.run; x.e.opts.Trace != nil {
 		id := f.member + r.base
 		if x.shown != nil && (int(id) >= len(x.shown) || x.ranks[id].pe != f.win.Team.PEs[f.member]) {

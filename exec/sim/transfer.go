@@ -259,7 +259,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		r.begin(now, arrived.route, noc.Compute, r.onWire(arrived), user, r.nextKey(des.Arrive, seqReply))
 		return
 	}
-	if arrived.kind == aToken && x.unseen(r, user, &arrived.seen, now, r.lateToken(arrived)) {
+	if arrived.kind == aToken && x.delayVisibility(r, user, &arrived.seen, now, r.lateToken(arrived)) {
 		return
 	}
 	t := *arrived

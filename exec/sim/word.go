@@ -26,7 +26,7 @@ type words struct {
 
 // notice is a notification in flight. There may be one for each pair of PEs at a time.
 type notice struct {
-	change
+	wordUpdate
 	rank int32
 	seen bool // its arrival has been seen, or a time is set
 }
@@ -111,13 +111,13 @@ func (r *rank) notify(in *tl.Instr) {
 	p := r.peers.at(i)
 	p.out++
 	x, route := r.run, r.controlTo(i)
-	n := notice{rank: r.id, change: change{
-		win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType, op: effectOp(s.Op), value: s.Value, info: r.newCallInfo(call),
+	n := notice{rank: r.id, wordUpdate: wordUpdate{
+		win: s.Win, member: s.Peer, peer: i, word: s.Word, typ: s.WordType, op: effectOp(s.Op), value: s.Value, info: r.newCallInfo(call),
 	}}
 	if n.info != nil {
 		n.info.line = r.currentCall()
 	}
-	at := r.starts(i, byWord, r.Clock)
+	at := r.startTime(i, byWord, r.Clock)
 	r.sidedInFlight++
 	m := noc.Transfer{Route: route, Class: noc.Control, Bytes: int64(x.e.topo.Fabric().RequestBytes), Source: r.source,
 		User: aNotice | x.notices.Put(&n)}
@@ -125,7 +125,7 @@ func (r *rank) notify(in *tl.Instr) {
 		m.Cause = r.origins(at)
 	}
 	x.e.net.Send(at, m, r.nextKey(des.Arrive, seqProgram))
-	r.sequential(i)
+	r.awaitSequential(i)
 }
 
 // noticeArrived: a notification has arrived.
@@ -134,8 +134,8 @@ func (x *run) noticeArrived(user uint32, now unit.Time) {
 	if x.causes != nil && !n.seen {
 		x.setCurrent(x.e.net.SinkCause())
 	}
-	r, f := &x.ranks[n.rank], n.change
-	if x.unseen(r, user, &n.seen, now, r.late(f.to, tl.NoLine)) {
+	r, f := &x.ranks[n.rank], n.wordUpdate
+	if x.delayVisibility(r, user, &n.seen, now, r.late(f.peer, tl.NoLine)) {
 		return
 	}
 	r.sidedInFlight--
@@ -144,8 +144,8 @@ func (x *run) noticeArrived(user uint32, now unit.Time) {
 		r.arriveSpan(&f, now, int64(f.typ.Size()))
 	}
 	x.notices.Drop(user &^ aNotice)
-	r.acked = max(r.acked, r.acknowledge(f.to, now))
-	r.oneSidedEnded(f.to)
+	r.opsAckedAt = max(r.opsAckedAt, r.acknowledge(f.peer, now))
+	r.oneSidedEnded(f.peer)
 	x.update(&f, now)
 	r.progress(user, now)
 }
@@ -159,13 +159,13 @@ func (r *rank) atomic(in *tl.Instr) {
 		tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: "fabric.p2p_native_atomics"})
 	}
 	i := r.peer(pe)
-	f := effect{expect: s.Expect, change: change{win: s.Win, member: s.Peer, to: i, word: s.Word, typ: s.WordType,
+	f := effect{expect: s.Expect, wordUpdate: wordUpdate{win: s.Win, member: s.Peer, peer: i, word: s.Word, typ: s.WordType,
 		op: addWord, value: s.Value, info: r.newCallInfo(call)}}
 	if in.Op == tl.OpCompareSwap {
 		f.op = swapWord
 	}
 	r.order(i, byControl, false)
-	at := r.starts(i, byWord, r.Clock)
+	at := r.startTime(i, byWord, r.Clock)
 	user := r.newSided(&transfer{kind: anAtomic, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: r.currentCall()}, &f)
 	r.begin(at, r.controlTo(i), noc.Control, int64(r.run.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 	r.parkOn(forReply, int32(user))
@@ -188,15 +188,15 @@ func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	f := x.effects.At(t.ref)
 	t.becomes(aReply)
 	former := f.win.Words(int(f.member))[f.word]
-	r.arriveSpan(&f.change, now, int64(f.typ.Size()))
-	r.begin(now, r.backFrom(f.to), noc.Control, int64(x.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqReply))
+	r.arriveSpan(&f.wordUpdate, now, int64(f.typ.Size()))
+	r.begin(now, r.backFrom(f.peer), noc.Control, int64(x.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqReply))
 	if x.history != nil {
 		r.recordAt(history.RMW, now).SetAtomic(r.instr.Op, r.instr.Side, former)
 	}
 	done := *f // the table may grow
 	f.value = former
 	if done.changes(former) {
-		x.update(&done.change, now)
+		x.update(&done.wordUpdate, now)
 	}
 }
 
@@ -232,7 +232,7 @@ func (r *rank) poll(in *tl.Instr) {
 }
 
 // update applies an arrived update to a word, and resumes the ranks whose wait it satisfies.
-func (x *run) update(f *change, now unit.Time) {
+func (x *run) update(f *wordUpdate, now unit.Time) {
 	word := &f.win.Words(int(f.member))[f.word]
 	v := f.value
 	if f.op == addWord {

@@ -10,7 +10,7 @@ import (
 	"kernbench/internal/near"
 )
 
-// algo is a file as it was read.
+// algo is a parsed file.
 type algo struct {
 	name     string
 	line     int
@@ -20,13 +20,13 @@ type algo struct {
 	chunks   int // nchunksperloop
 	coll     string
 
-	inPlace              bool
-	outOfPlace           bool
-	minBytes             int64
-	maxBytes             int64
-	hasOut, hasMin, hasM bool // outofplace, minBytes, maxBytes are given
-	threads              int64
-	hasThreads           bool
+	inPlace                bool
+	outOfPlace             bool
+	minBytes               int64
+	maxBytes               int64
+	hasOut, hasMin, hasMax bool // outofplace, minBytes, maxBytes are given
+	threads                int64
+	hasThreads             bool
 
 	gpus  []gpu // by id
 	nodes int   // XML elements of the largest gpu, with its own
@@ -39,7 +39,7 @@ type gpu struct {
 	blocks []block
 }
 
-// Buffers, as places in gpu.chunks.
+// Buffers, as indices into gpu.chunks.
 const (
 	input = iota
 	output
@@ -56,12 +56,12 @@ type block struct {
 }
 
 type step struct {
-	s, line        int
-	op             op
-	src, dst       place
-	count          int
-	depBlock, deps int
-	hasDep         bool
+	index, line       int // index is attribute s
+	op                op
+	src, dst          place
+	count             int
+	depBlock, depStep int // attributes depid and deps
+	hasDep            bool
 }
 
 type place struct{ buffer, chunk int }
@@ -95,11 +95,11 @@ func (o op) writesDst() bool { return o == opR || o == opRcs || o >= opRrc }
 const (
 	mostRanks    = 1 << 16
 	mostChunks   = 1 << 20
-	mostCells    = 1 << 23 // chunks of all ranks
+	maxChunks    = 1 << 23 // chunks of the buffers of all GPUs, and of the vectors
 	mostBlocks   = 1 << 16
-	mostStepS    = 1 << 20
+	maxSteps     = 1 << 20
 	mostChannels = 32
-	mostCount    = 72 // cnt must be less
+	maxCount     = 71
 )
 
 // collectives are the canonical names of the values of attribute coll. "custom" has no expected
@@ -170,7 +170,7 @@ func (r *reader) root(e *element) *algo {
 	out, has := r.optional(e, "outofplace", 0, 0, 1)
 	a.outOfPlace, a.hasOut = out == 1, has
 	a.minBytes, a.hasMin = r.optional(e, "minBytes", 0, 0, math.MaxInt64)
-	a.maxBytes, a.hasM = r.optional(e, "maxBytes", 128<<20, 0, math.MaxInt64)
+	a.maxBytes, a.hasMax = r.optional(e, "maxBytes", 128<<20, 0, math.MaxInt64)
 	a.threads, a.hasThreads = r.optional(e, "nthreads", 0, 0, 1024)
 	if a.threads%32 != 0 {
 		r.reject(e.line, "attribute nthreads of algo: found %d, want a multiple of 32", a.threads)
@@ -196,8 +196,8 @@ func (r *reader) root(e *element) *algo {
 	for id := range a.gpus {
 		cells += a.gpus[id].chunks[input] + a.gpus[id].chunks[output] + a.gpus[id].chunks[scratch]
 	}
-	if cells > mostCells {
-		r.reject(a.line, "the buffers of all gpus have %d chunks, want at most %d", cells, mostCells)
+	if cells > maxChunks {
+		r.reject(a.line, "the buffers of all gpus have %d chunks, want at most %d", cells, maxChunks)
 	}
 	for id := range a.gpus {
 		if !a.gpus[id].has {
@@ -270,13 +270,13 @@ func (r *reader) block(g *gpu, rank, ranks int, e *element) (steps int) {
 		}
 		st := r.step(g, &b, c)
 		r.children(c, func(x *element) { r.skip(x, "step") })
-		if st.s != len(b.steps) {
+		if st.index != len(b.steps) {
 			what := "a gap"
-			if st.s < len(b.steps) {
-				what = "there twice, or not in order"
+			if st.index < len(b.steps) {
+				what = "a duplicate, or out of order"
 			}
-			r.reject(c.line, "attribute s of step: found %d, want %d (%s)", st.s, len(b.steps), what)
-			st.s = len(b.steps)
+			r.reject(c.line, "attribute s of step: found %d, want %d (%s)", st.index, len(b.steps), what)
+			st.index = len(b.steps)
 		}
 		b.steps = append(b.steps, st)
 	})
@@ -286,12 +286,12 @@ func (r *reader) block(g *gpu, rank, ranks int, e *element) (steps int) {
 
 func (r *reader) step(g *gpu, b *block, e *element) step {
 	st := step{line: e.line}
-	st.s = r.number(e, "s", 0, mostStepS)
+	st.index = r.number(e, "s", 0, maxSteps)
 	name, _ := r.must(e, "type")
 	i := slices.Index(opNames, name)
 	switch {
 	case name == "ra":
-		r.reject(e.line, "attribute type of step: ra is read by one runtime and carried out by none")
+		r.reject(e.line, "attribute type of step: found \"ra\", which no runtime performs; want one of %s", strings.Join(opNames[1:], ", ")+", nop")
 	case i < 0:
 		r.reject(e.line, "attribute type of step: found %q, want one of %s", shorten(name), strings.Join(opNames[1:], ", ")+", nop")
 	default:
@@ -299,16 +299,16 @@ func (r *reader) step(g *gpu, b *block, e *element) step {
 	}
 	st.src = r.place(e, "src")
 	st.dst = r.place(e, "dst")
-	st.count = r.number(e, "cnt", 0, mostCount-1)
+	st.count = r.number(e, "cnt", 0, maxCount)
 	st.depBlock = r.number(e, "depid", -1, mostBlocks)
-	st.deps = r.number(e, "deps", -1, mostStepS)
+	st.depStep = r.number(e, "deps", -1, maxSteps)
 	st.hasDep = r.number(e, "hasdep", 0, 1) == 1
 	r.rest(e)
 	if st.op.sends() && b.send < 0 {
-		r.reject(e.line, "attribute type of step: %s sends, and its tb of line %d has no send peer", st.op, b.line)
+		r.reject(e.line, "attribute type of step: %s sends, but its tb (line %d) has send=-1", st.op, b.line)
 	}
 	if st.op.takes() && b.recv < 0 {
-		r.reject(e.line, "attribute type of step: %s receives, and its tb of line %d has no recv peer", st.op, b.line)
+		r.reject(e.line, "attribute type of step: %s receives, but its tb (line %d) has recv=-1", st.op, b.line)
 	}
 	check := func(name string, p place, used bool) {
 		if !used || st.count == 0 {

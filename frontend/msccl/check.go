@@ -170,8 +170,8 @@ func (c *checker) dependencies(g *gpu, rank int, b *block) {
 			c.add(s.line, "depid %d: gpu %d has tb 0 to %d", s.depBlock, rank, len(g.blocks)-1)
 		case s.depBlock == b.id:
 			c.add(s.line, "depid %d is the block itself: steps of one block follow one another anyway", s.depBlock)
-		case s.deps < 0 || s.deps >= len(g.blocks[s.depBlock].steps):
-			c.add(s.line, "deps %d: tb %d of gpu %d has %d steps", s.deps, s.depBlock, rank, len(g.blocks[s.depBlock].steps))
+		case s.depStep < 0 || s.depStep >= len(g.blocks[s.depBlock].steps):
+			c.add(s.line, "deps %d: tb %d of gpu %d has %d steps", s.depStep, s.depBlock, rank, len(g.blocks[s.depBlock].steps))
 		}
 		if s.op == opNop {
 			if s.depBlock >= 0 && chain == 0 {

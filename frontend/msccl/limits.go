@@ -53,7 +53,7 @@ func (rt *runtime) refuses(a *algo) (why []string) {
 		for _, x := range []struct {
 			name string
 			has  bool
-		}{{"outofplace", a.hasOut}, {"minBytes", a.hasMin}, {"maxBytes", a.hasM}} {
+		}{{"outofplace", a.hasOut}, {"minBytes", a.hasMin}, {"maxBytes", a.hasMax}} {
 			if !x.has {
 				say("attribute %s is missing", x.name)
 			}
@@ -189,8 +189,8 @@ func (a *algo) handed() (n int) {
 			var waits []*step // passed on by nops
 			for i := range steps {
 				s := &steps[i]
-				if of := blocks[s.depBlock]; of != nil && s.deps >= 0 && s.deps < len(of.steps) {
-					waits = append(waits, &of.steps[s.deps])
+				if of := blocks[s.depBlock]; of != nil && s.depStep >= 0 && s.depStep < len(of.steps) {
+					waits = append(waits, &of.steps[s.depStep])
 				}
 				if s.op == opNop {
 					continue

@@ -39,7 +39,7 @@ func (l *lowering) block(rank int, g *gpu, b *block) plan.Block {
 	for i := 0; i < len(b.steps); i++ {
 		s := &b.steps[i]
 		if s.depBlock >= 0 && s.depBlock < len(g.blocks) && s.depBlock != b.id {
-			after = append(after, plan.Dep{Block: s.depBlock, Index: s.deps})
+			after = append(after, plan.Dep{Block: s.depBlock, Index: s.depStep})
 		}
 		if s.op == opNop {
 			continue
@@ -87,12 +87,12 @@ func (l *lowering) fuse(p *plan.Step, more []step) {
 		p.Src = append(p.Src, plan.Span{Rank: plan.None, View: more[i].src.buffer, First: more[i].src.chunk, N: more[i].count})
 	}
 	last := &more[len(more)-1]
-	p.Index, p.Publish = last.s, last.hasDep
+	p.Index, p.Publish = last.index, last.hasDep
 }
 
 // part returns the message of n chunks, from a step's chunk first on.
 func (l *lowering) part(s *step, first, n, takes, sends int) plan.Step {
-	p := plan.Step{Op: s.op.String(), Index: s.s, Line: s.line, Take: plan.None, Send: plan.None}
+	p := plan.Step{Op: s.op.String(), Index: s.index, Line: s.line, Take: plan.None, Send: plan.None}
 	if n == 0 {
 		return p
 	}

@@ -79,7 +79,7 @@ func TestRejects(t *testing.T) {
 		{"empty collective", `coll="allreduce"`, `coll=""`, `attribute coll of algo: unknown collective ""`},
 		{"no collective", ` coll="allreduce"`, ``, `x.xml:2: algo lacks attribute coll`},
 		{"no buffer", ` srcbuf="i"`, ``, `step lacks attribute srcbuf`},
-		{"ra", `type="rrcs"`, `type="ra"`, `attribute type of step: ra is read by one runtime`},
+		{"ra", `type="rrcs"`, `type="ra"`, `attribute type of step: found "ra", which no runtime performs`},
 		{"step type", `type="rrcs"`, `type="x"`, `attribute type of step: found "x"`},
 		{"self peer", `send="1"`, `send="0"`, `attribute send of tb: 0 is the gpu itself`},
 		{"no peer", `send="1"`, `send="-1"`, `x.xml:5: attribute type of step: s sends`},

@@ -34,7 +34,7 @@ func (a *algo) cellBytes(bytes int64) int64 {
 
 // most returns the greatest cnt that goes as one message.
 func (a *algo) most(p plan.Protocol, bytes int64) int {
-	return int(min(max(chunkBytes(p)/a.cellBytes(bytes), 1), mostCount-1))
+	return int(min(max(chunkBytes(p)/a.cellBytes(bytes), 1), maxCount))
 }
 
 // sizes returns the sizes from which on some step is cut into more messages than just below.
@@ -52,7 +52,7 @@ func (a *algo) sizes(p plan.Protocol) []int64 {
 	slices.Sort(counts)
 	counts = slices.Compact(counts)
 	var out []int64
-	for k := mostCount - 2; k >= 1; k-- {
+	for k := maxCount - 1; k >= 1; k-- {
 		for _, n := range counts {
 			if (n+k-1)/k != (n+k)/(k+1) {
 				// more than chunkBytes/(k+1) in a chunk
@@ -74,7 +74,7 @@ func (a *algo) plan(file string, call plan.Call) (*plan.Plan, []plan.Finding) {
 	if call.Want != nil {
 		p.Want = call.Want.For(a.ngpus, a.larger())
 	}
-	l := &lowering{a: a, plan: p, channels: map[link]int{}, depth: call.Depth, most: mostCount - 1}
+	l := &lowering{a: a, plan: p, channels: map[link]int{}, depth: call.Depth, most: maxCount}
 	if call.Bytes > 0 {
 		l.most = a.most(proto, call.Bytes)
 		p.Cell = rounds(a.cellBytes(call.Bytes), chunkBytes(proto))

@@ -17,7 +17,7 @@ type Ring struct {
 	Visible  uint32 // tokens that the receiver can see: peer_head_cache
 	Taken    uint32 // tokens that the receiving kernel has taken
 	Returned uint32 // slots given back, in order: my_tail
-	Tag      uint32 // for the executor, which alone reads and writes it
+	Tag      uint32 // number of the ring in the history; set by the executor
 }
 
 // Slot is one slot of a ring, at the receiver.
@@ -42,10 +42,11 @@ const (
 )
 
 // Stream is a payload of several tokens in flight into a ring. The next payload waits until all
-// of its tokens have been accepted.
+// tokens of this one have been accepted.
 type Stream struct {
-	Next, Parts int32     // index of the next token to send, from 0 on; how many tokens there are
-	NotBefore   unit.Time // the payload was sent at this time: no token leaves earlier
+	Next      int32     // index of the next token to send, from 0 on
+	Parts     int32     // number of tokens
+	NotBefore unit.Time // the payload was sent at this time: no token leaves earlier
 }
 
 // Open reports whether some tokens of the payload have not been accepted.
@@ -64,7 +65,7 @@ func NewSizing(n int) Sizing { return Sizing{uint32(n), ^uint64(0)/uint64(n) + 1
 // Slots returns the number of slots of a ring.
 func (z *Sizing) Slots() uint32 { return z.n }
 
-// Slot returns the slot of a token with a number.
+// Slot returns the slot of the token with this number.
 func (z *Sizing) Slot(number uint32) uint32 {
 	slot, _ := bits.Mul64(z.inverse*uint64(number), uint64(z.n))
 	return uint32(slot)
@@ -77,7 +78,7 @@ func (r *Ring) Free(z *Sizing) uint32 { return z.n - (r.Sent - r.Credited) }
 func (r *Ring) Full(z *Sizing) bool { return r.Sent-r.Credited == z.n }
 
 // FreeSince returns the time at which the sender knows that the next slot is free; 0 if it was
-// never used. It looks at the slot only if some slot has been given back.
+// never used.
 func (r *Ring) FreeSince(slots []Slot, z *Sizing) unit.Time {
 	if r.Returned == 0 && r.lastCredit == 0 { // Returned alone may have wrapped around
 		return 0
@@ -91,7 +92,7 @@ func (r *Ring) Waiting() uint32 { return r.Visible - r.Taken }
 // Occupied returns the number of slots that the receiver has not given back.
 func (r *Ring) Occupied() uint32 { return r.Visible - r.Returned }
 
-// Overwritten reports whether the token with a number has been replaced in its slot.
+// Overwritten reports whether the token with this number has been replaced in its slot.
 func (r *Ring) Overwritten(number uint32, z *Sizing) bool { return r.Visible-number > z.n }
 
 // Arrive puts a token of the ring into its slot at a time. Tokens become visible in the order of
@@ -147,7 +148,7 @@ func (r *Ring) EndUse(slots []Slot, z *Sizing, at unit.Time) bool {
 // Read notes a read that ends at a known time.
 func (s *Slot) Read(end unit.Time) { s.Time = max(s.Time, end) }
 
-// BeginRead notes n reads, which EndRead will end.
+// BeginRead notes n reads. Each of them needs one EndRead.
 func (s *Slot) BeginRead(n int) { s.reads += int16(n) }
 
 // EndRead completes a read that BeginRead announced.

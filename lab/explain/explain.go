@@ -135,7 +135,7 @@ func (x *explaining) report(s *Spec, res *run.Result) (*Report, error) {
 		Rank: s.Rank, Points: x.log.Points(), MadeBy: res.MadeBy, Notes: []string{}, Story: []Wait{},
 	}
 	r.From, r.Until = s.From, s.Until
-	r.crowded = x.log.Capacity() >= crowdedFrom
+	r.crowded = x.log.Capacity() >= maxReplayCauses
 	job := *x.job
 	for _, of := range []*run.Spec{&r.Spec, &job.Spec} { // what is of this run, and not of changed runs
 		of.TraceFile, of.CriticalPath, of.Events, of.Causes = "", nil, nil, nil

@@ -31,7 +31,7 @@ type Change struct {
 	Blame   unit.Time `json:"blame_ps,omitempty"`
 	Anomaly bool      `json:"anomaly,omitempty"`
 
-	Next  string `json:"next,omitempty"`  // largest reason of the changed run, and its resource; "": not explained
+	Next  string `json:"next,omitempty"`  // largest reason after the change, and its resource; "": not explained
 	Error string `json:"error,omitempty"` // why there is no time
 
 	spec    run.Spec
@@ -42,7 +42,7 @@ type Change struct {
 type WhatIf struct {
 	List bool     // try the changes that the critical path suggests
 	Sets []string // KEY=VALUE, each alone
-	Top  int      // number of the best that are explained, too
+	Top  int      // how many of the best changes to explain
 
 	Progress func(run.Progress) // after each simulation; may be nil
 }
@@ -68,7 +68,7 @@ func (r *Report) WhatIf(ctx context.Context, w WhatIf) ([]Change, error) {
 		all = r.suggestions()
 	}
 	for _, set := range w.Sets {
-		all = append(all, r.bySet("--set "+set, nil, set))
+		all = append(all, r.configChange("--set "+set, nil, set))
 	}
 	done, total := 0, len(all)+min(w.Top, len(all))
 	step := func() {
@@ -87,7 +87,7 @@ func (r *Report) WhatIf(ctx context.Context, w WhatIf) ([]Change, error) {
 		}
 		step()
 	}
-	slices.SortStableFunc(all, func(a, b Change) int {
+	slices.SortStableFunc(all, func(a, b Change) int { // failed changes come last
 		if (a.Error == "") != (b.Error == "") {
 			return cmp.Compare(len(a.Error), len(b.Error))
 		}
@@ -158,12 +158,13 @@ func (r *Report) try(ctx context.Context, c *Change) {
 	c.Anomaly = c.Saved > c.Blame
 }
 
-// crowdedFrom is a number of causes that a log holds at once. A run with more has too many messages
-// in flight for a replay within 1 GiB.
-const crowdedFrom = 5 << 19
+// maxReplayCauses is the largest number of causes in a log at once that allows a replay. Above it,
+// so many messages are in flight that a replay would need more than 1 GiB.
+const maxReplayCauses = 5 << 19
 
-// trialLog returns the log for a run that is only timed. It is nil unless a replay would take too
-// much memory: a log forces the event-driven mode, which is slower and takes less.
+// trialLog returns the log for a run that is only timed. If a replay would need too much memory,
+// trialLog returns a log. A log forces the event-driven mode, which is slower and needs less memory.
+// Otherwise it returns nil.
 func (r *Report) trialLog() *cause.Log {
 	if r.crowded {
 		return prunedLog()
@@ -171,8 +172,8 @@ func (r *Report) trialLog() *cause.Log {
 	return nil
 }
 
-// bySet returns a change of the configuration.
-func (r *Report) bySet(name string, affects func(*Blame) bool, sets ...string) Change {
+// configChange returns a change of the configuration.
+func (r *Report) configChange(name string, affects func(*Blame) bool, sets ...string) Change {
 	c := Change{Name: name, spec: r.Spec, affects: affects}
 	c.spec.Sets = append(slices.Clone(r.Spec.Sets), sets...)
 	for i, s := range sets {
@@ -207,18 +208,18 @@ func (r *Report) suggestions() []Change {
 				sets = append(sets, "software.protocols."+p+".launch_ns=0")
 			}
 		}
-		all = append(all, r.bySet("launch 0", reason(cause.Launch), sets...))
+		all = append(all, r.configChange("launch 0", reason(cause.Launch), sets...))
 	}
 	if has(cause.Issue) {
-		all = append(all, r.bySet("issue 0", reason(cause.Issue), "pe.issue_ns=0", "pe.ipcq.send_ns=0",
+		all = append(all, r.configChange("issue 0", reason(cause.Issue), "pe.issue_ns=0", "pe.ipcq.send_ns=0",
 			"pe.ipcq.recv_ns=0", "pe.dma.setup_ns=0"))
 	}
 	if has(cause.Arithmetic) {
-		all = append(all, r.bySet("arithmetic at 1 ps per cycle", reason(cause.Arithmetic),
+		all = append(all, r.configChange("arithmetic at 1 ps per cycle", reason(cause.Arithmetic),
 			"pe.math.setup_ns=0", "pe.math.clock_ghz=1000", "pe.gemm.setup_ns=0", "pe.gemm.clock_ghz=1000"))
 	}
 	if has(cause.Wake) {
-		all = append(all, r.bySet("wake-up 0", reason(cause.Wake), "defaults.backpressure=sleep", "defaults.wake_cost_ns=0"))
+		all = append(all, r.configChange("wake-up 0", reason(cause.Wake), "defaults.backpressure=sleep", "defaults.wake_cost_ns=0"))
 	}
 	if has(cause.Credit) {
 		all = append(all, r.credits()...)
@@ -227,7 +228,7 @@ func (r *Report) suggestions() []Change {
 		for _, p := range protocols {
 			if p != r.Protocol {
 				sets := r.job.SetsFor("protocol", p, func(e *conf.Algorithm) bool { return e.Protocol != nil })
-				all = append(all, r.bySet("protocol "+p, nil, sets...))
+				all = append(all, r.configChange("protocol "+p, nil, sets...))
 			}
 		}
 	}
@@ -246,25 +247,25 @@ func (r *Report) suggestions() []Change {
 // credits returns the changes against credit stalls: more slots, larger buffers of links.
 func (r *Report) credits() []Change {
 	var all []Change
-	rings, buffers := 0, false
+	slots, buffers := 0, false
 	for i := range r.Blames {
 		if b := &r.Blames[i]; b.key.why == cause.Credit {
-			rings, buffers = max(rings, b.slots), buffers || b.key.at.Kind() == cause.Buffer
+			slots, buffers = max(slots, b.slots), buffers || b.key.at.Kind() == cause.Buffer
 		}
 	}
-	slots := []int{2 * rings}
-	if r.Slots != nil && r.Slots.Enough != 2*rings {
-		slots = append(slots, r.Slots.Enough)
+	tried := []int{2 * slots}
+	if r.Slots != nil && r.Slots.Enough != 2*slots {
+		tried = append(tried, r.Slots.Enough)
 	}
-	for _, n := range slots {
-		if rings > 0 {
+	for _, n := range tried {
+		if slots > 0 {
 			sets := r.job.SetsFor("n_slots", n, func(e *conf.Algorithm) bool { return e.NSlots != nil })
-			all = append(all, r.bySet(fmt.Sprintf("%d slots", n), nil, sets...))
+			all = append(all, r.configChange(fmt.Sprintf("%d slots", n), nil, sets...))
 		}
 	}
 	if buffers {
-		all = append(all, r.bySet("buffers × 2", nil, fmt.Sprintf("fabric.buffer_bytes=%d", 2*int64(r.buffer))))
-		all = append(all, r.bySet("buffers of 1 GiB", nil, "fabric.buffer_bytes=1GiB"))
+		all = append(all, r.configChange("buffers × 2", nil, fmt.Sprintf("fabric.buffer_bytes=%d", 2*int64(r.buffer))))
+		all = append(all, r.configChange("buffers of 1 GiB", nil, "fabric.buffer_bytes=1GiB"))
 	}
 	return all
 }
@@ -272,15 +273,15 @@ func (r *Report) credits() []Change {
 // links returns the changes of a class of links: twice the rate, unlimited rate, no latency.
 func (r *Report) links(class string) []Change {
 	var ids []machine.LinkID
-	kinds, latency := map[*machine.LinkSpec]bool{}, false
+	linkSpecs, latency := map[*machine.LinkSpec]bool{}, false
 	for i := range r.Blames {
 		b := &r.Blames[i]
 		if b.Class != class || b.key.at.Kind() != cause.Link {
 			continue
 		}
 		id := machine.LinkID(b.key.at.Number())
-		if spec := r.machine.Spec(id); !kinds[spec] {
-			kinds[spec] = true
+		if spec := r.machine.Spec(id); !linkSpecs[spec] {
+			linkSpecs[spec] = true
 			ids = append(ids, id)
 			latency = latency || spec.Router+spec.Wire > 0
 		}
@@ -292,7 +293,7 @@ func (r *Report) links(class string) []Change {
 	affects := func(b *Blame) bool {
 		switch b.key.at.Kind() {
 		case cause.Link, cause.Buffer:
-			return kinds[r.machine.Spec(machine.LinkID(b.key.at.Number()))]
+			return linkSpecs[r.machine.Spec(machine.LinkID(b.key.at.Number()))]
 		case cause.Ring, cause.Peer, cause.Word:
 			return true
 		}

@@ -93,7 +93,9 @@ func TestWhatIf(t *testing.T) {
 	if !strings.Contains(all[2].Error, "pe.issue_ns") {
 		t.Errorf("a mistake is %+v", all[2])
 	}
-	for set, want := range map[string]string{"pe.isue_ns=0": `did you mean "pe.issue_ns"?`, "foo=1": "the keys start with", "pe.issue_ns.x=1": "no keys below"} {
+	for set, want := range map[string]string{
+		"pe.isue_ns=0": `did you mean "pe.issue_ns"?`, "foo=1": "the keys start with", "pe.issue_ns.x=1": "no keys below",
+	} {
 		one := explain.WhatIf{Sets: []string{"pe.issue_ns=0", set}}
 		if err := one.Check(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v, want an error with %q", set, err, want)

@@ -144,7 +144,7 @@ func (m *maker) fill(s *Stmt, in *tl.Instr) (err error) {
 			return err
 		}
 		s.Op, s.In[0] = Send, m.operand(in.A, in.AOff, in.N)
-	case tl.OpPost:
+	case tl.OpRecvAsync:
 		s.Op, s.Dir, s.Shape = RecvAsync, w.In[in.Port].Dir, tl.Dims(in.N)
 		m.posts[s.Dir] = append(m.posts[s.Dir], len(m.all))
 	case tl.OpRecv:

@@ -346,7 +346,7 @@ func TestPipe(t *testing.T) {
 	x, y := b.put(t, 0, dtype.F32, 1, 2, 3, 4), b.put(t, 1, dtype.F32, 0, 1, 1, 0)
 	bias := b.c.Load(b.put(t, 2, dtype.F32, -9, 1))
 	out := b.put(t, 3, dtype.F32, 0, 0, 0, 0)
-	v := b.Pipe(oplog.Origin{}, &tl.Instr{A: tl.None, B: tl.None, Pipe: &tl.Pipe{
+	v := b.Composite(oplog.Origin{}, &tl.Instr{A: tl.None, B: tl.None, Pipe: &tl.Pipe{
 		Gemm: true, M: 2, K: 2, N: 2, Type: dtype.F32, A: x, B: y,
 		Epilogue: []tl.Epilogue{{Op: tl.EpilogueScale, Factor: 2}, {Op: tl.EpilogueBias, Bias: bias}, {Op: tl.EpilogueReLU}},
 		BiasCell: []int32{tl.None, 0, tl.None},

@@ -128,7 +128,7 @@ func (x *Replay) lower(o *program.Op) step {
 		}
 	case tl.OpRecv:
 		s.kind, s.more = stepRecv, o.Sub == program.Assembled
-	case tl.OpPost:
+	case tl.OpRecvAsync:
 		s.kind = stepPost
 	case program.End:
 		s.kind = stepEnd

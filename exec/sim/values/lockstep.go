@@ -52,7 +52,7 @@ func (g *group) uniform() bool {
 			from, n := feeds[o.Port], taken[o.Port]
 			ok = n < len(sent[from]) && sent[from][n] == o.Form
 			taken[o.Port]++
-		case tl.OpPost, program.End:
+		case tl.OpRecvAsync, program.End:
 		default:
 			ok = false
 		}

@@ -10,9 +10,8 @@ import (
 // Topology is the physical machine as topology.yaml describes it: a system of SIPs on a network.
 // Each SIP is a mesh of cubes, and each cube has PEs at its corners around a mesh of routers.
 //
-// Only LoadTopology makes one, and it checks everything. It does not change afterwards, as its
-// methods return copies. So no other package checks it again. The zero value is no machine: see
-// Loaded.
+// LoadTopology is the only constructor and checks every value. A Topology is immutable: its methods
+// return copies. The zero value is no machine: see Loaded.
 type Topology struct {
 	values machine
 	places places
@@ -20,20 +19,20 @@ type Topology struct {
 
 // machine is the content of topology.yaml, key by key.
 type machine struct {
-	System System `conf:"system" doc:"the SIPs and what joins them"`
+	System System `conf:"system" doc:"the SIPs and the networks between them"`
 	SIP    SIP    `conf:"sip" doc:"one SIP (package): a mesh of cubes and an IO chiplet"`
 	Cube   Cube   `conf:"cube" doc:"one cube: PEs at its corners, a router mesh, an HBM stack, an SRAM"`
 	PE     PE     `conf:"pe" doc:"one PE and the engines in it"`
 
 	CommEngine CommEngine `conf:"comm_engine" doc:"the communication engines, which perform what programs post to them"`
 
-	Fabric Fabric `conf:"fabric" doc:"sizes of what travels on all links"`
+	Fabric Fabric `conf:"fabric" doc:"sizes of messages, flits and buffers on all links"`
 
 	Software Software `conf:"software" doc:"times that software adds to those of the hardware"`
-	Rings    Rings    `conf:"rings" doc:"the machine's own defaults of the rings in ccl.yaml"`
+	Rings    Rings    `conf:"rings" doc:"defaults for rings where ccl.yaml sets none"`
 
-	// Choices belong neither to the machine nor to its fingerprint. They name the fingerprint.
-	Choices []TuningTable `conf:"choices" doc:"what the algorithm auto runs on this machine, and no other, at which size, as kernbench calibrate found it: tables as kernbench tune writes them, each of a collective, a number of ranks and a type" json:"-"`
+	// Choices do not count in the fingerprint. Each table contains the fingerprint of its machine.
+	Choices []TuningTable `conf:"choices" doc:"tuning tables of this machine for the algorithm auto, written by kernbench calibrate; each is for a collective, a number of ranks and a type" json:"-"`
 }
 
 // Loaded reports whether t was made by LoadTopology.
@@ -71,18 +70,18 @@ func (c Cube) clone() Cube {
 	return c
 }
 
-// OwnSystemOnly reports whether the machine is the embedded one but for its system and its choices:
-// its SIPs are the same, whatever number of them.
+// OwnSystemOnly reports whether the machine differs from the embedded one at most in its system and
+// its choices. Then its SIPs are the embedded ones, in any number.
 func (t *Topology) OwnSystemOnly() bool {
 	own, base := t.values, builtinTopology().values
 	own.System, own.Choices = base.System, base.Choices
 	return reflect.DeepEqual(own, base)
 }
 
-// System returns what joins the SIPs.
+// System returns the description of the SIPs and of the networks between them.
 func (t *Topology) System() System { return t.values.System.clone() }
 
-// SIP returns what a SIP is like.
+// SIP returns the description of a SIP.
 func (t *Topology) SIP() SIP { return t.values.SIP.clone() }
 
 // Cube returns the description of a cube.
@@ -107,17 +106,16 @@ func (t *Topology) Software() Software {
 // Rings returns the machine's own defaults of the rings.
 func (t *Topology) Rings() Rings { return t.values.Rings }
 
-// Choices returns what auto runs at which size of a call, of collectives that were measured on the
-// machine.
+// Choices returns the tuning tables of the machine, by which auto chooses.
 func (t *Topology) Choices() []TuningTable { return t.values.clone().Choices }
 
-// System is the top level.
+// System describes the SIPs and the networks between them.
 type System struct {
 	SIPs   SIPs   `conf:"sips" doc:"number and arrangement of the SIPs"`
 	Link   Link   `conf:"link" doc:"one link of the network between SIPs, per direction"`
 	Switch Switch `conf:"switch" doc:"the switch between SIPs, where the network has one"`
 
-	Levels []Level `conf:"levels" doc:"the levels of the network between SIPs, innermost first, instead of sips.count, topology, w and h, link and switch, which are the short form for one level; their counts multiply to the number of SIPs"`
+	Levels []Level `conf:"levels" doc:"the levels of the network between SIPs, innermost first. The product of their counts is the number of SIPs. They replace sips.count, sips.topology, sips.w, sips.h, link and switch, the short form for one level"`
 	Nodes  Level   `conf:"nodes" doc:"the network between nodes, one more level above the machine; its count, which --nodes sets, is the number of nodes like the machine"`
 
 	nodes bool // Levels has the level of nodes at its end, and SIPs.Count counts all of them
@@ -149,13 +147,13 @@ type Passage struct {
 type Switch struct {
 	Overhead  unit.Time `conf:"overhead_ns" doc:"time from a message's head coming in to its going out"`
 	Multicast bool      `conf:"multicast" doc:"it copies what one member stores to all members of a group"`
-	Reduce    Reduce    `conf:"reduce" doc:"loads from all members of a group that it combines to one"`
+	Reduce    Reduce    `conf:"reduce" doc:"reductions: it combines the data of all members of a group into one"`
 }
 
 // Reduce describes the reductions of a switch.
 type Reduce struct {
 	Types   []string  `conf:"types" doc:"element types that it combines; none: it does not" enum:"f16|bf16|f32|f64|i32|i64" unique:"true"`
-	BW      unit.Rate `conf:"bw_gbs" doc:"rate in GB/s of a link for what the switch combines or copies; 0: that of the link" min:"0GB/s"`
+	BW      unit.Rate `conf:"bw_gbs" doc:"link rate in GB/s for reduced or copied data; 0: the normal link rate" min:"0GB/s"`
 	Latency unit.Time `conf:"latency_ns" doc:"from when data of all members are there until the result leaves"`
 }
 
@@ -236,7 +234,7 @@ type SRAM struct {
 type PE struct {
 	Issue    unit.Time `conf:"issue_ns" doc:"time that the PE's CPU takes to issue one instruction"`
 	Programs int       `conf:"programs" doc:"programs of a grid that a PE holds at the same time; one that has started stays until it ends" min:"1" max:"65536"`
-	SMs      int       `conf:"multiprocessors" doc:"streaming multiprocessors (compute units) of a GPU: as many thread blocks of a program of another tool run at the same time, and a warning names programs with more; no time depends on it; 0: not known" min:"0" max:"65536" json:"-"`
+	SMs      int       `conf:"multiprocessors" doc:"number of streaming multiprocessors (compute units) of a GPU. An imported program with more thread blocks gets a warning. It affects no time. 0: unknown" min:"0" max:"65536" json:"-"`
 	LinkBW   unit.Rate `conf:"link_bw_gbs" doc:"bandwidth between a PE and its router per direction in GB/s"`
 	TCM      TCM       `conf:"tcm" doc:"the PE's own memory"`
 	Math     Math      `conf:"math" doc:"the vector engine"`
@@ -296,7 +294,7 @@ type Fabric struct {
 	FlitBytes    unit.Bytes `conf:"flit_bytes" doc:"flit of the flit-level reference model" max:"1GiB"`
 	BufferBytes  unit.Bytes `conf:"buffer_bytes" doc:"each input buffer, per channel; must hold a message" max:"1GiB"`
 	RequestBytes unit.Bytes `conf:"request_bytes" doc:"size of a read request and of a control message" max:"1GiB"`
-	MemoryOrder  string     `conf:"memory_order" doc:"what is promised about the order in which one PE's puts, stores and notifications take effect elsewhere, weakest first; sequential hides missing fences" enum:"put_signal|by_channel|in_order|sequential"`
+	MemoryOrder  string     `conf:"memory_order" doc:"what is promised about the order in which one PE's puts, stores and notifications take effect elsewhere. From weak to strong: put_signal, by_channel, in_order, sequential; sequential hides missing fences" enum:"put_signal|by_channel|in_order|sequential"`
 	Atomics      bool       `conf:"p2p_native_atomics" doc:"PEs can add to and compare-and-swap words in the memory of others, and get the old value"`
 }
 

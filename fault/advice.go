@@ -43,7 +43,7 @@ func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 	case slots == 1:
 		return "set n_slots: 2; with one slot, a rank that forwards a received slot can never send it on"
 	default:
-		return fmt.Sprintf("the ranks of the cycle wait for free slots: receive earlier, or give the rings more than %d", slots)
+		return fmt.Sprintf("the ranks of the cycle wait for free slots: receive earlier, or give the rings more than %d slots (n_slots)", slots)
 	}
 }
 

@@ -53,7 +53,7 @@ var deadlocks = []struct {
 	{"all receive first", 3, []fault.Blocked{recv(0, 2), recv(1, 0), recv(2, 1)}, []int{0, 2, 1}, "", "let one of them send first"},
 	{"waits for itself", 1, []fault.Blocked{recv(0, 0)}, []int{0}, "", "let one of them send first"},
 	{"all slots full", 4, []fault.Blocked{send(0, 1, 4), send(1, 2, 4), send(2, 3, 4), send(3, 0, 4)},
-		[]int{0, 1, 2, 3}, "", "receive earlier, or give the rings more than 4"},
+		[]int{0, 1, 2, 3}, "", "receive earlier, or give the rings more than 4 slots (n_slots)"},
 	{"one slot", 3, []fault.Blocked{send(0, 1, 1), send(1, 2, 1), send(2, 0, 1)}, []int{0, 1, 2}, "", "set n_slots: 2"},
 	{"the shortest of two cycles", 5, []fault.Blocked{recv(0, 1), recv(1, 2), recv(2, 0), recv(3, 4), recv(4, 3)},
 		[]int{3, 4}, "", "let one of them send first"},

@@ -27,7 +27,7 @@ func Bound(w io.Writer, l *limits.Limits) error {
 		fmt.Fprintf(&b, "switches reduce: %s; switches copy: %s\n", yesNo(l.Reduces), yesNo(l.Copies))
 	}
 	if l.Launch > 0 {
-		fmt.Fprintf(&b, "software takes %v to start it, in addition to these times\n", l.Launch)
+		fmt.Fprintf(&b, "starting the collective takes %v of software time, not included below\n", l.Launch)
 	}
 	if len(l.Rows) == 0 {
 		_, err := w.Write(b.Bytes())
@@ -42,7 +42,7 @@ func Bound(w io.Writer, l *limits.Limits) error {
 			}
 		}
 	}
-	t := Table{Head: []string{">size", ">elements"}}
+	t := Table{Head: []string{">size", ">elements"}} // > aligns a column to the right
 	for _, k := range kinds {
 		t.Columns(">" + string(k))
 	}
@@ -146,9 +146,9 @@ func witness(b *limits.Limit) string {
 		return fmt.Sprintf("%s must go from %s to %s by %s%s", through, ranksOf(w.Ranks), ranksOf(w.Others), few(w.Links), ends)
 	case limits.ByFlow:
 		if w.Weights != nil {
-			full, links := fullest(w), plural(int64(len(w.Links)), "link", "links")
-			return fmt.Sprintf("%s at %s GB/s over %s, counted by weight; heaviest are %s; other weights raise this limit by at most %.1f%%",
-				size(w.Bytes), significant(w.Rate.GBs()), links, few(full), 100*w.Within)
+			sorted, links := byWeight(w), plural(int64(len(w.Links)), "link", "links")
+			return fmt.Sprintf("%s at %s GB/s, weighted over %s; largest weights: %s; the optimum is at most %.1f%% higher",
+				size(w.Bytes), significant(w.Rate.GBs()), links, few(sorted), 100*w.Within)
 		}
 		return fmt.Sprintf("%s, counted once for each link, must pass %s", through, few(w.Links))
 	case limits.ByFanOut:
@@ -157,17 +157,17 @@ func witness(b *limits.Limit) string {
 			sizes[i] = count(s.Ranks)
 		}
 		if w.Inbound {
-			return fmt.Sprintf("a rank receives once in %v, and a message takes %v: at successive times it can have data of at most %s ranks",
+			return fmt.Sprintf("one receive per %v, one hop %v: at successive times a rank holds data of at most %s ranks",
 				w.Gap, w.Hop, strings.Join(sizes, ", "))
 		}
-		return fmt.Sprintf("a rank sends once in %v, and a message takes %v: at successive times at most %s ranks can have data of one rank",
+		return fmt.Sprintf("one send per %v, one hop %v: at successive times at most %s ranks hold data of one rank",
 			w.Gap, w.Hop, strings.Join(sizes, ", "))
 	case limits.ByPipeline:
 		text := fmt.Sprintf("%s along %s, hops of up to %v", size(w.Bytes), rankPath(w.Ranks), w.Hop)
 		if w.Turn > 0 {
 			text += fmt.Sprintf(" and turns of %v", w.Turn)
 		}
-		text += ": best in pieces of " + size(w.Piece)
+		text += "; the best piece size is " + size(w.Piece)
 		if w.Taken > 0 {
 			text += "; the algorithm uses " + size(w.Taken)
 		}
@@ -183,6 +183,7 @@ func witness(b *limits.Limit) string {
 	case limits.ByTraffic:
 		return fmt.Sprintf("the algorithm moves %s over %s%s", through, few(w.Links), ends)
 	}
+	// What is left is the limit of the slots of rings.
 	c := w.Channel
 	through = fmt.Sprintf("%s at %s GB/s", size(w.Bytes), significant(w.Rate.GBs())) // most such rates are not whole GB/s
 	owner := "all rings together carry " + through
@@ -192,13 +193,13 @@ func witness(b *limits.Limit) string {
 	text := fmt.Sprintf("%s; ring %d->%d has %s of %s and a round trip of %v", owner, c.From, c.To,
 		plural(int64(c.Slots), "slot", "slots"), size(c.SlotBytes), c.RoundTrip)
 	if w.Slots > c.Slots {
-		return fmt.Sprintf("%s: %d slots would fill its path of %v", text, w.Slots, c.Rate)
+		return fmt.Sprintf("%s: %d slots would fill the %v of its path", text, w.Slots, c.Rate)
 	}
-	return fmt.Sprintf("%s, enough for its path of %v", text, c.Rate)
+	return fmt.Sprintf("%s, enough for the %v of its path", text, c.Rate)
 }
 
-// fullest returns the links of a flow, those with the largest weights first.
-func fullest(w *limits.Witness) []string {
+// byWeight returns the links of a flow, those with the largest weights first.
+func byWeight(w *limits.Witness) []string {
 	by := make([]int, len(w.Links))
 	for i := range by {
 		by[i] = i

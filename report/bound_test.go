@@ -67,16 +67,16 @@ func TestWitness(t *testing.T) {
 		{
 			bound.Bound{Kind: bound.Flow, Witness: bound.Witness{Bytes: 3 << 20, Rate: 12345678900,
 				Links: []string{"a", "b", "c"}, Weights: []float64{0.5, 0.25, 1}, Within: 0.004}},
-			"3 MiB at 12.3 GB/s over 3 links, counted by weight; heaviest are c, a, ... (3 links); other weights raise this limit by at most 0.4%",
+			"3 MiB at 12.3 GB/s, weighted over 3 links; largest weights: c, a, ... (3 links); the optimum is at most 0.4% higher",
 		},
 		{
 			bound.Bound{Kind: bound.FanOut, Witness: bound.Witness{Gap: 2000, Hop: 20000, Inbound: true,
 				Tree: []bound.TreeStep{{Time: 0, Ranks: 1}, {Time: 20000, Ranks: 1024}}}},
-			"a rank receives once in 2ns, and a message takes 20ns: at successive times it can have data of at most 1, 1,024 ranks",
+			"one receive per 2ns, one hop 20ns: at successive times a rank holds data of at most 1, 1,024 ranks",
 		},
 		{
 			bound.Bound{Kind: bound.Pipelined, Witness: bound.Witness{Bytes: 100, Ranks: []int{0, 4, 6}, Hop: 21000, Piece: 100}},
-			"100 B along ranks 0-4-6, hops of up to 21ns: best in pieces of 100 B",
+			"100 B along ranks 0-4-6, hops of up to 21ns; the best piece size is 100 B",
 		},
 	} {
 		if got := witness(&tt.b); got != tt.want {

@@ -101,7 +101,7 @@ func (c *Context) binary(name string, op dtype.BinaryOp, a, b, r *Tensor) {
 		case a.n == 1:
 			strideA, s = 0, b.shape
 		default:
-			c.misuse(name, fmt.Sprintf("operands have shapes %v and %v", a.shape, b.shape))
+			c.misuse(name, fmt.Sprintf("operands have shapes %v and %v: want equal shapes, or one operand of a single element", a.shape, b.shape))
 		}
 	}
 	c.result(name, a.dtype, s, r)

@@ -51,9 +51,8 @@ func (c *Context) putLines(op string, l PacketLine, dst Sym, peer int, t Tensor,
 // WaitLL polls packets in this PE's own copy until all their lines have a flag.
 func (c *Context) WaitLL(flags Signal, flag int64) { c.waitLines("wait_ll", flags, flag, 0, 0) }
 
-// WaitLines polls n lines of packets in this PE's own copy, starting at line from, until they have a
-// flag. It
-// does not cover the other lines.
+// WaitLines polls n lines of packets in this PE's own copy, starting at line from, until they have
+// a flag. It does not cover the other lines.
 func (c *Context) WaitLines(flags Signal, flag int64, from, n int) {
 	const op = "wait_lines"
 	if from < 0 || n < 1 || from > MostLines-n {

@@ -38,7 +38,7 @@ func (c *check) provenance() {
 	}
 	ranks, elements := failing(c.provBad)
 	if ranks > 0 {
-		c.verdict.Provenance = Question{Fail, fmt.Sprintf("%d of %d ranks hold elements that are not what %s means, %d elements in all",
+		c.verdict.Provenance = Question{Fail, fmt.Sprintf("%d of %d ranks hold elements with other contributions than %s requires, %d elements in all",
 			ranks, c.Call.World, c.Collective.Name, elements)}
 		return
 	}

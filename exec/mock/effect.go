@@ -207,7 +207,7 @@ func (x *run) launchEffect(e *effect) {
 	}
 }
 
-// turn performs the next step of an effect that is in flight.
+// advance performs the next step of an effect that is in flight.
 func (e *effect) advance() {
 	x := e.by.run
 	if e.proceed(); e.next != stepDone {

@@ -11,8 +11,8 @@ import (
 )
 
 // rank executes one kernel: that of a rank, a program of a grid, or a task of a communication
-// engine. It implements tl.Core. It performs every instruction at once, and yields to the others while it must wait. Each embedded
-// part is declared in the file whose methods change it.
+// engine. It implements tl.Core. It performs every instruction at once, and yields to the others
+// while it must wait. Each embedded part is declared in the file whose methods change it.
 type rank struct {
 	schedState
 	parking

@@ -75,7 +75,7 @@ func (e *Executor) RunStreams(ctx context.Context, b *launch.Batch) (*launch.Res
 	return x.finish()
 }
 
-// turn performs operations until one must wait. In random schedules it performs one.
+// advance performs operations until one must wait. In random schedules it performs one.
 func (s *stream) advance() {
 	x := s.run
 	for s.at < len(s.Ops) {

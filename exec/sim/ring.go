@@ -344,8 +344,8 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 	r.book.Accessed(history.Store, in.Addr, in.Bytes())
 }
 
-// castToken returns the content of a token as elements of a type. Without strict validation the sender's
-// type may differ. The caller takes over the token's reference to the value.
+// castToken returns the content of a token as elements of a type. Without strict validation the
+// sender's type may differ. The caller takes over the token's reference to the value.
 func (r *rank) castToken(t dtype.Type, tok *ipcq.Token) (tl.Value, int32) {
 	log := r.run.log
 	if log == nil || tok.Type == t || tok.N == 0 {

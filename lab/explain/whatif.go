@@ -163,8 +163,8 @@ func (r *Report) try(ctx context.Context, c *Change) {
 const maxReplayCauses = 5 << 19
 
 // trialLog returns the log for a run that is only timed. If a replay would need too much memory,
-// trialLog returns a log. A log forces the event-driven mode, which is slower and needs less memory.
-// Otherwise it returns nil.
+// trialLog returns a log. A log forces the event-driven mode, which is slower and needs less
+// memory. Otherwise it returns nil.
 func (r *Report) trialLog() *cause.Log {
 	if r.crowded {
 		return prunedLog()

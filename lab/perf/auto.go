@@ -37,7 +37,7 @@ func (p *perfPlan) isAuto() (bool, *algorithm.Tuning, error) {
 	if !device.IsAuto(x.Entries, name) {
 		return false, nil, nil
 	}
-	if err := p.row.Needs(exec.Clock); err != nil && p.spec.Base.Tuning == "" {
+	if err := p.executor.Needs(exec.Clock); err != nil && p.spec.Base.Tuning == "" {
 		return false, nil, fmt.Errorf("algorithm %s without a tuning table measures all, and %w: say --tuning FILE", algorithm.Auto, err)
 	}
 	if p.spec.Base.Tuning != "" {
@@ -133,7 +133,7 @@ func (p *perfPlan) addTuned(ctx context.Context, tuning *algorithm.Tuning) error
 type tunedRow struct {
 	with   string // settings, for the note
 	line   string // names the runs from which the time is extrapolated, if the table requires that; "": it does not
-	anchor bool   // the row is one of those runs, and not shown
+	anchor bool   // measured only to extrapolate from, not shown
 }
 
 // tunedSeries plans a row for every size, of the first choice of the table that takes it.

@@ -45,8 +45,8 @@ type contest struct {
 	varied bool                   // it has the rows with other settings that smaller sizes had
 }
 
-// contests groups the planned rows by call, in the order of the plan.
-func (p *perfPlan) contests() []*contest {
+// callGroups groups the planned rows by call, in the order of the plan.
+func (p *perfPlan) callGroups() []*contest {
 	var all []*contest
 	at := map[string]*contest{}
 	of := map[*Row]*contest{}

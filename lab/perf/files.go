@@ -29,7 +29,7 @@ func files(s *Spec) (names []string) {
 // addFile plans the rows of a program of another tool. They are timed here, because they have
 // another model, and a call takes milliseconds.
 func (p *perfPlan) addFile(ctx context.Context, name string) error {
-	if err := p.row.Needs(exec.Clock); err != nil {
+	if err := p.executor.Needs(exec.Clock); err != nil {
 		return fmt.Errorf("%s: a program of another tool is timed, and %w", name, err)
 	}
 	if len(p.spec.Vary) > 0 {

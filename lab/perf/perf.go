@@ -138,7 +138,7 @@ func Run(ctx context.Context, s Spec, begin func(*Sweep), row func(*Row)) (*Swee
 		}
 	}
 	if p.auto {
-		err = p.measureFastest(ctx, p.contests(), shown)
+		err = p.measureFastest(ctx, p.callGroups(), shown)
 	} else {
 		err = p.measure(ctx, shown)
 	}

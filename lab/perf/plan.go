@@ -19,7 +19,7 @@ import (
 // perfPlan is a sweep with all its inputs loaded.
 type perfPlan struct {
 	spec       *Spec
-	row        *exec.Row // of Base.Executor
+	executor   *exec.Row // of Base.Executor
 	what       *collective.Collective
 	sizes      []unit.Bytes
 	sweep      *Sweep
@@ -27,7 +27,7 @@ type perfPlan struct {
 	jobs       []*sweep.Case                 // by row, at most two for each
 	outOfPlace map[*algorithm.Algorithm]bool // whether an algorithm can store results out of place
 
-	solvers []perfSolver // of machines with their ranks
+	solvers []perfSolver // one bound solver per machine and number of ranks
 	bounded map[*Row]perfLimits
 
 	refused leftOut // rows that an algorithm's Check refused
@@ -47,8 +47,8 @@ type perfTarget struct {
 	protocol   string          // protocol that auto tries; "": the configured one
 	tried      []sweep.Setting // settings of rings and pieces that auto tries
 
-	shape  []sweep.Setting // extents of a grid that auto or all choose
-	limits perfLimits      // without those of a call
+	shape  []sweep.Setting // extents of a grid, chosen by --algorithm auto or all
+	limits perfLimits      // those that do not depend on the size
 }
 
 // planPerf returns the plan of the measurements, or an error for a mistake in the spec.
@@ -71,14 +71,14 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	if len(s.Ops) == 0 || !what.Reduces {
 		s.Ops = []tl.ReduceOp{tl.Sum}
 	}
-	if p.row, err = run.ExecutorOf(s.Base.Executor); err != nil {
+	if p.executor, err = run.ExecutorOf(s.Base.Executor); err != nil {
 		return nil, err
 	}
-	s.Base.Executor = p.row.Name
+	s.Base.Executor = p.executor.Name
 	p.sweep = &Sweep{
 		Collective: what.Name, NCCL: what.NCCLName(), Executor: s.Base.Executor, Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step,
-		Iterations: s.Iterations, Warmup: s.Warmup, Check: s.Check && p.row.Can(exec.Data), Bound: s.Bound, Timed: p.row.Can(exec.Clock),
-		All: s.AllAlgorithms, MadeBy: run.NewMadeBy(s.Base.Command), Algorithms: []string{},
+		Iterations: s.Iterations, Warmup: s.Warmup, Check: s.Check && p.executor.Can(exec.Data), Bound: s.Bound,
+		Timed: p.executor.Can(exec.Clock), All: s.AllAlgorithms, MadeBy: run.NewMadeBy(s.Base.Command), Algorithms: []string{},
 		Varied: []sweep.Variation{}, Notes: []string{}, Rows: []Row{},
 	}
 	for _, v := range s.Vary {
@@ -88,15 +88,15 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 		p.sweep.Varied = append(p.sweep.Varied, v)
 	}
 	programs := files(s)
-	only := len(programs) > 0 && len(s.Algorithms) == 0 && !s.AllAlgorithms
+	filesOnly := len(programs) > 0 && len(s.Algorithms) == 0 && !s.AllAlgorithms
 	auto, tuning, err := false, (*algorithm.Tuning)(nil), error(nil)
-	if !only {
+	if !filesOnly {
 		auto, tuning, err = p.isAuto()
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case only:
+	case filesOnly:
 	case auto && len(programs) > 0:
 		return nil, fmt.Errorf("algorithm %s and file %s: auto chooses from the library only; name algorithms to compare, or give all",
 			algorithm.Auto, programs[0])
@@ -128,7 +128,7 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 		p.note("%s", note)
 	}
 	if len(p.rows) == 0 {
-		return nil, fmt.Errorf("%s of %d ranks: sizes up to %v have no element per rank", what.Name, p.sweep.Ranks, s.Max)
+		return nil, fmt.Errorf("%s of %d ranks: the largest size %v gives a rank no element: raise --maxbytes", what.Name, p.sweep.Ranks, s.Max)
 	}
 	for _, r := range p.rows {
 		if p.tuned[r].anchor {
@@ -140,15 +140,15 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 	slices.Sort(p.sweep.Sizes)
 	p.sweep.Sizes = slices.Compact(p.sweep.Sizes)
 	if p.auto {
-		p.sweep.Planned = len(slices.DeleteFunc(p.contests(), func(c *contest) bool { return c.anchor }))
+		p.sweep.Planned = len(slices.DeleteFunc(p.callGroups(), func(c *contest) bool { return c.anchor }))
 		p.noteFastest()
 	}
 	p.notes()
 	return p, nil
 }
 
-// addRanks plans the rows of the library for each number of ranks in turn. These are the ranks for
-// which a tuning table has algorithms, or those of all targets.
+// addRanks plans the rows of the library for each number of ranks in turn. With a tuning table
+// these are its rows, else those of all targets.
 func (p *perfPlan) addRanks(ctx context.Context, auto bool, tuning *algorithm.Tuning) error {
 	ranks, err := p.ranks()
 	if err != nil {
@@ -284,7 +284,7 @@ func (p *perfPlan) allTargets() ([]perfTarget, error) {
 			return nil, err
 		}
 		for _, name := range names {
-			var shape []sweep.Setting // extents of a grid that auto or all choose
+			var shape []sweep.Setting // extents of a grid, chosen by --algorithm auto or all
 			if p.spec.AllAlgorithms {
 				shape = sweep.Shape(x, name)
 			}
@@ -319,7 +319,7 @@ func (p *perfPlan) algorithms(settings []sweep.Setting) ([]string, error) {
 		return nil, fmt.Errorf("found both a list of algorithms (%s) and all: give one of the two", strings.Join(p.spec.Algorithms, ", "))
 	case p.spec.AllAlgorithms:
 		if _, err := p.load("", settings); err != nil {
-			return nil, err // it would fail every run
+			return nil, err // an invalid configuration fails every algorithm
 		}
 		return sweep.AlgorithmsOf(p.what.Name), nil
 	case len(p.spec.Algorithms) > 0:
@@ -352,14 +352,14 @@ func (p *perfPlan) note(format string, args ...any) {
 
 func (p *perfPlan) notes() {
 	s := p.spec
-	untimed := p.row.Needs(exec.Clock)
+	untimed := p.executor.Needs(exec.Clock)
 	switch {
 	case untimed != nil:
 		p.note("%v: there are no times, so only one iteration is run", untimed)
 	case s.Iterations > 1 || s.Warmup > 0:
 		p.note("time is simulated, from an idle machine: all iterations take the same time, so only one is run")
 	}
-	if err := p.row.Needs(exec.Data); err != nil && s.Check {
+	if err := p.executor.Needs(exec.Data); err != nil && s.Check {
 		p.note("not checked: %v", err)
 	}
 	p.noteOverhead()

@@ -22,7 +22,7 @@ func TestSameRunsAreSimulatedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := p.contests()[0]
+		c := p.callGroups()[0]
 		if _, err := p.hold(context.Background(), c, map[string][]sweep.Point{}); err != nil {
 			t.Fatal(err)
 		}

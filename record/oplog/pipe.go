@@ -5,9 +5,9 @@ import (
 	"kernbench/tl"
 )
 
-// Composite records the reads and the computation of a composite, with the current memory, and returns
-// the value to store at its output. A scale after every K tile scales the sum, so it runs once, on
-// the whole product, before the steps per output tile.
+// Composite records the reads and the computation of a composite, with the current memory, and
+// returns the value to store at its output. A scale after every K tile scales the sum, so it runs
+// once, on the whole product, before the steps per output tile.
 func (l *Log) Composite(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 	p := in.Pipe
 	n := p.M * p.N

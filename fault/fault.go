@@ -152,10 +152,14 @@ func (e *NoData) Error() string {
 type Unwritten struct {
 	Place
 	Addr  string
-	First int // element within the access
+	Name  string // of the memory at Addr, such as x[3]; "": unknown
+	First int    // element within the access
 }
 
 func (e *Unwritten) Error() string {
+	if e.Name != "" {
+		return fmt.Sprintf("%v: reads %s (%s), element %d of which was never written", e.Place, e.Name, e.Addr, e.First)
+	}
 	return fmt.Sprintf("%v: reads %s, element %d of which was never written", e.Place, e.Addr, e.First)
 }
 

@@ -166,6 +166,7 @@ func TestTexts(t *testing.T) {
 		&fault.Misuse{Place: bare, Reason: "the zero Tensor"},
 		&fault.NoData{What: "Tensor.Float64s"},
 		&fault.Unwritten{Place: bare, Addr: "hbm[3]:0x40", First: 7},
+		&fault.Unwritten{Place: bare, Addr: "hbm[3]:0x40", Name: "x[3]", First: 7},
 		&fault.Early{Place: bare, Addr: "hbm[3]:0x40", First: 7, Work: "AllReduce handle 0 turn 0 of rank 1", Await: "Wait(handle 0)"},
 		&fault.Early{Place: bare, Addr: "hbm[3]:0x40", Work: "turn 3 of rank 1"},
 		&fault.Unreceived{Place: bare, Dir: "W", From: 0, Count: 2},

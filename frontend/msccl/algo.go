@@ -197,7 +197,7 @@ func (r *reader) root(e *element) *algo {
 		cells += a.gpus[id].chunks[input] + a.gpus[id].chunks[output] + a.gpus[id].chunks[scratch]
 	}
 	if cells > maxChunks {
-		r.reject(a.line, "the buffers of all gpus have %d chunks, want at most %d", cells, maxChunks)
+		r.reject(a.line, "the buffers of all gpus, with the inputs and results of the collective, have %d chunks; want at most %d", cells, maxChunks)
 	}
 	for id := range a.gpus {
 		if !a.gpus[id].has {

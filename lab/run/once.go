@@ -144,6 +144,9 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 	if p.watch != nil {
 		p.watch.dev = dev
 	}
+	if data != nil {
+		data.Names(dev.Region)
+	}
 	host := bench.NewHost(x.program, dev, bench.Options{
 		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, Seed: x.Seed, Input: x.input,
 		PEs: x.pes, With: x.Options,

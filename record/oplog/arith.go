@@ -227,7 +227,7 @@ func (l *Log) fault() error {
 	}
 	p := l.placeOf(x)
 	if errors.Is(err, errUnwritten) {
-		return &fault.Unwritten{Place: p, Addr: x.addr.String(), First: l.rep.unwritten}
+		return &fault.Unwritten{Place: p, Addr: x.addr.String(), Name: l.nameOf(x.addr), First: l.rep.unwritten}
 	}
 	if x.accesses() {
 		return &fault.BadAddress{Place: p, Addr: x.addr.String(), Bytes: int64(x.n) * int64(x.typ.Size()), Reason: err.Error()}

@@ -44,6 +44,8 @@ type Log struct {
 	recycle chan segment
 	done    chan struct{}
 	rep     *replay
+
+	names func(mem.Addr) string // of memory, for faults; nil: addresses only
 }
 
 // New starts a log. Close must be called at the end.
@@ -115,6 +117,16 @@ func (l *Log) Flush() error {
 		<-done
 	}
 	return l.fault()
+}
+
+// Names sets the function that names memory in faults, such as device.Context.Region.
+func (l *Log) Names(name func(mem.Addr) string) { l.names = name }
+
+func (l *Log) nameOf(a mem.Addr) string {
+	if l.names == nil {
+		return ""
+	}
+	return l.names(a)
 }
 
 // Untimed sets whether later records have no times, so that faults name none.
@@ -193,7 +205,7 @@ func (l *Log) Look(a mem.Addr, t dtype.Type, n int) ([]byte, error) {
 		return nil, err
 	}
 	if i := firstUnwritten(s.prov, off, n); i >= 0 {
-		return nil, &fault.Unwritten{Place: fault.Place{Rank: fault.Host, Op: "host read"}, Addr: a.String(), First: i}
+		return nil, &fault.Unwritten{Place: fault.Place{Rank: fault.Host, Op: "host read"}, Addr: a.String(), Name: l.nameOf(a), First: i}
 	}
 	return s.bytes(off, n), nil
 }
@@ -219,7 +231,7 @@ func (l *Log) Label(rank int, base int64, a mem.Addr, t dtype.Type, n int) error
 		return err
 	}
 	if i := firstUnwritten(s.prov, off, n); i >= 0 {
-		return &fault.Unwritten{Place: fault.Place{Rank: rank, Op: "contribution"}, Addr: a.String(), First: i}
+		return &fault.Unwritten{Place: fault.Place{Rank: rank, Op: "contribution"}, Addr: a.String(), Name: l.nameOf(a), First: i}
 	}
 	s.prov = collective.Overwrite(s.prov, off, l.rep.hasher.Own(nil, rank, base, n))
 	s.untouched(off, n)

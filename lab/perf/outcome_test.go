@@ -319,7 +319,7 @@ func TestPerfIsRefused(t *testing.T) {
 		{"factor and step", func(s *perf.Spec) { s.Step = 8 }, "one of the two"},
 		{"negative step", func(s *perf.Spec) { s.Factor, s.Step = 0, -1 }, "give a factor of at least 2, or a step"},
 		{"too many sizes", func(s *perf.Spec) { s.Factor, s.Step, s.Max = 0, 1, unit.MiB }, "more than 4096"},
-		{"too small", func(s *perf.Spec) { s.Min, s.Max = 1, 3 }, "have no element"},
+		{"too small", func(s *perf.Spec) { s.Min, s.Max = 1, 3 }, "gives a rank no element: raise --maxbytes"},
 		{"ranks", func(s *perf.Spec) { s.Base.Ranks = 300 }, "300 ranks: the machine has 256 PEs"},
 		{"root", func(s *perf.Spec) { s.Collective, s.Roots = "broadcast", []int{4} }, "root 4: the ranks are 0 to 3"},
 		{"algorithm", func(s *perf.Spec) { s.Algorithms = []string{"ring_alreduce"} }, "did you mean"},

@@ -27,7 +27,7 @@ func TestMistakes(t *testing.T) {
 		{"run --bench hccl_allreduce --aiv 20", "--aiv 20: want 1 to 8, the cores that a PE holds (pe.programs)"},
 		{"run --bench hccl_allreduce --aiv 99", "--aiv 99: want 1 to 8, the cores that a PE holds (pe.programs)"},
 		{"run --bench hccl_allreduce --algorithm ring_allreduce", "bench hccl_allreduce chooses no algorithm by name: remove --algorithm"},
-		{"results query", "results query: found 0 arguments, want one SQL query in quotes"},
+		{"results query", "results query: found 0 arguments, want one SQL query, such as"},
 	} {
 		status, stdout, stderr := call(t.Context(), strings.Fields(tt.line)...)
 		if status != ExitUsage || !strings.Contains(stderr, tt.want) || stdout != "" {

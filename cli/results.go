@@ -153,14 +153,6 @@ func runs(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// oneQuery accepts one SQL query.
-func oneQuery(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%s: found %d arguments, want one SQL query in quotes, such as 'SELECT * FROM run'", verbOf(cmd), len(args))
-	}
-	return nil
-}
-
 // read opens the database for one query.
 func (r *results) read(ask func(*store.Store) error) error {
 	st, err := store.OpenToRead(r.db)

@@ -136,12 +136,12 @@ func (l *listener) Do(in *tl.Instr) {
 	did := *in
 	did.GotPort, did.GotN, did.GotShape, did.GotType = 0, 0, tl.Shape{}, dtype.Invalid
 	for _, operand := range []*int32{&did.A, &did.B, &did.C} {
-		if *operand != tl.None && !tl.Drive(l.c).Cell(*operand).Local {
+		if *operand != tl.None && !tl.Drive(l.c).Cell(*operand).Filled {
 			*operand = tl.None
 		}
 	}
 	if did.Dst != tl.None {
-		tl.Drive(l.c).Cell(did.Dst).Local = true
+		tl.Drive(l.c).Cell(did.Dst).Filled = true
 	}
 	l.all = append(l.all, did)
 }

@@ -69,7 +69,7 @@ func (f *field) checkWord(word string) error {
 	}
 	if f.enum == nil {
 		if !isName(word) {
-			return fmt.Errorf("found %q, want a name of letters, digits, _, - and .", clip(word))
+			return fmt.Errorf("found %q, want a name of letters, digits, _, . and -", clip(word))
 		}
 		return nil
 	}

@@ -28,19 +28,6 @@ func (t *table[T]) clear() {
 	clear(t.cache)
 }
 
-// lookup returns the entry of a key, or nil.
-func (t *table[T]) lookup(key mem.Addr) *T {
-	e := &t.cache[cacheIndex(key)]
-	if e.value != nil && e.key == key {
-		return e.value
-	}
-	p := t.all[key]
-	if p != nil {
-		*e = entry[T]{key, p}
-	}
-	return p
-}
-
 // cacheIndex returns the index of a key in the cache. The high bits of a key are the PE, the low
 // bits the offset in its memory. So the key is hashed.
 func cacheIndex(key mem.Addr) uint64 { return (uint64(key) * 0x9e3779b97f4a7c15) >> (64 - cacheBits) }

@@ -56,15 +56,6 @@ func (t *words) at(a history.Word) *wordState {
 	return &t.pages.at(a >> wordPageBits)[a>>wordBits&(1<<(wordPageBits-wordBits)-1)]
 }
 
-// lookup returns the place of a word's state, or nil.
-func (t *words) lookup(a history.Word) *wordState {
-	p := t.pages.lookup(a >> wordPageBits)
-	if p == nil {
-		return nil
-	}
-	return &p[a>>wordBits&(1<<(wordPageBits-wordBits)-1)]
-}
-
 // settledWord is a word with at most one agent that updated it and one that waited for it and knows
 // of all updates. It holds no pointer, and fits a line of a cache. Words with numbers that it does
 // not hold stay as they are.

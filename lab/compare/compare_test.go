@@ -79,7 +79,7 @@ func TestCompareAlgorithms(t *testing.T) {
 		"give one of the two":         {run.Spec{Algorithm: "lab_double"}, names},
 		"window_allgather all_gather": {run.Spec{}, []string{"ring_allreduce", "window_allgather"}},
 		"unknown algorithm":           {run.Spec{}, []string{"ring_allreduce", "ring_alreduce_chunke"}},
-		"would have no effect":        {run.Spec{Bench: "gemm_single_pe"}, names},
+		"remove --algorithm":          {run.Spec{Bench: "gemm_single_pe"}, names},
 	} {
 		if rows, err := compare.Algorithms(ctx, c.spec, c.names, nil); err == nil || !strings.Contains(err.Error(), want) || rows != nil {
 			t.Errorf("%v, %v: want an error with %q", rows, err, want)

@@ -27,7 +27,7 @@ const (
 	// firstChainLimit is the first limit on the length of a chain. A chain beyond the limit is
 	// resolved if that costs little. This bounds the memory of vectors to which only other vectors
 	// refer.
-	firstChainLimit = 1024
+	firstChainLimit = 1 << 12
 	// maxChainLimit is the length of a chain that is resolved at any cost.
 	maxChainLimit = 1 << 13
 	// mostVisits bounds the visits of vectors in two ways. A chain is cheap to resolve with at most

@@ -281,7 +281,7 @@ func guess(segs []seg, lo uint16) int { return int(lo) * len(segs) >> pageBits }
 // firstAfter returns the first stretch that ends after lo.
 func firstAfter(segs []seg, lo uint16) int {
 	a, b := 0, len(segs)
-	if b == 0 {
+	if b == 0 || segs[0].hi > lo {
 		return 0
 	}
 	if g := guess(segs, lo); segs[g].hi > lo && (g == 0 || segs[g-1].hi <= lo) {

@@ -16,7 +16,7 @@ import (
 
 // bannedParts are metaphors that were names once. An identifier has none of them as a part.
 var bannedParts = strings.Fields(`
-	choir voice unison chord beat swift kin pane mingle isolate begot soon nobody everybody somebody anybody
+	choir voice unison chord beat swift kin pane room told mingle isolate begot soon nobody everybody somebody anybody
 `)
 
 // bannedWords are people where a rank, an agent or a program is meant, and translated idioms.

@@ -360,7 +360,7 @@ var IntraNodeReduceScatter = Register(Program{
 		{Name: "n", Kind: Number, Default: "2048", Min: 1, Help: "columns"},
 		{Name: "tile", Kind: Extents, Default: "256x64", Help: "block that a program reduces at a time"},
 		{Name: "persistent", Kind: Switch, Default: "false",
-			Help: "as many programs of the reduce kernel as a PE has room for, which share out the tiles, not one for each tile"},
+			Help: "as many programs of the reduce kernel as a PE has space for, which share out the tiles, not one for each tile"},
 		{Name: "programs", Kind: Number, Default: "0", Max: 1 << 24,
 			Help: "number of programs that divide the tiles among them; 0: as --persistent says"},
 		{Name: "swizzle", Kind: Switch, Default: "true", Help: "each rank starts its copies at the next one, not all at rank 0"},

@@ -167,7 +167,7 @@ var LowLatencyAllToAll = Register(Program{
 	Ranks:    4,
 	DType:    dtype.F32,
 	Options: []Option{
-		{Name: "capacity", Kind: Number, Default: "64", Min: 1, Max: 1 << 24, Help: "elements that there is room for, from each rank"},
+		{Name: "capacity", Kind: Number, Default: "64", Min: 1, Max: 1 << 24, Help: "elements that there is space for, from each rank"},
 		{Name: "counts", Default: "random", Words: []string{"random", "zero", "full"},
 			Help: "sizes of the blocks; random ones follow --seed"},
 		{Name: "most", Kind: Number, Default: "0", Max: 1 << 24, Help: "elements of the largest block; 0: the capacity"},

@@ -64,8 +64,8 @@ func OnceOn(inPlace bool, root int, set *numerics.Set) *Program {
 func (h *Host) inOneMemory(ctx context.Context, p *device.Plan, what *collective.Collective, root int,
 	set *numerics.Set, options []device.Option) error {
 	call := collective.Call{World: p.World, Elems: h.Elems(p), Type: h.DType, Op: h.Op, Root: root}
-	_, _, room := what.Shared(call, 0)
-	shared, err := h.Vector("contributions and results", p.PEs, max(room, call.Elems), nil)
+	_, _, size := what.Shared(call, 0)
+	shared, err := h.Vector("contributions and results", p.PEs, max(size, call.Elems), nil)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func TestOptions(t *testing.T) {
 		t.Errorf("%s %d %v %dx%d", h.Word("test-way"), h.Number("test-steps"), h.Switch("test-turn"), rows, cols)
 	}
 	if h.Chosen("test-way") || !h.Chosen("test-steps") {
-		t.Error("what was chosen is not told from defaults")
+		t.Error("what was chosen does not differ from defaults")
 	}
 }
 

@@ -13,7 +13,7 @@ func TestInPlace(t *testing.T) {
 		co            *Collective
 		elems, root   int
 		rank          int
-		in, out, room int
+		in, out, size int
 	}{
 		{AllGather, 5, 0, 2, 10, 0, 15},
 		{HyperCube, 5, 0, 1, 5, 0, 15},
@@ -27,9 +27,9 @@ func TestInPlace(t *testing.T) {
 		{Barrier, 0, 0, 1, 0, 0, 0},
 	} {
 		c := Call{World: 3, Elems: tt.elems, Type: dtype.F32, Root: tt.root}
-		if in, out, room := tt.co.Shared(c, tt.rank); in != tt.in || out != tt.out || room != tt.room {
+		if in, out, size := tt.co.Shared(c, tt.rank); in != tt.in || out != tt.out || size != tt.size {
 			t.Errorf("%s of %d elements, rank %d: %d, %d in %d; want %d, %d in %d", tt.co.Name, tt.elems, tt.rank, in,
-				out, room, tt.in, tt.out, tt.room)
+				out, size, tt.in, tt.out, tt.size)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (c *Context) stage(a *accumulation, name string, g *CallGroup, group *launc
 	}
 	w, err := c.window(name, team, l)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("room for partial sums in %v: %w", a.typ, err), c.release(team.Meeting))
+		return nil, errors.Join(fmt.Errorf("space for partial sums in %v: %w", a.typ, err), c.release(team.Meeting))
 	}
 	args.DType, args.Shards = a.typ, a.addresses(w, 0)
 	if args.Outs != nil {

@@ -67,12 +67,12 @@ func TestAccumulate(t *testing.T) {
 }
 
 // If wide copies do not fit, the error explains their purpose.
-func TestAccumulateWithoutRoom(t *testing.T) {
+func TestAccumulateWithoutSpace(t *testing.T) {
 	c := open(t, "defaults.accumulate=f32", "cube.hbm.capacity_per_pe=4096")
 	x := swallowed(t, c, 1024, dtype.BF16)
 	before := inUse(t, c)
 	_, err := c.Perform(context.Background(), installed(t, c, "ring_allreduce", 4), tl.Sum, []*device.Tensor{x})
-	if !errors.Is(err, mem.ErrFull) || !strings.Contains(err.Error(), "room for partial sums in f32") {
+	if !errors.Is(err, mem.ErrFull) || !strings.Contains(err.Error(), "space for partial sums in f32") {
 		t.Errorf("got %v", err)
 	}
 	if after := inUse(t, c); after != before {

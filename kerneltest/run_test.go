@@ -208,7 +208,7 @@ func TestSpoiledLocksAreFound(t *testing.T) {
 			grow(k)
 			add(k, -1)
 		}},
-		{"room for two", false, func(k *kernel) {
+		{"two at a time", false, func(k *kernel) {
 			for add(k, 1) > 1 {
 				add(k, -1)
 			}

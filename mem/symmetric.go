@@ -39,7 +39,7 @@ func (e *NoCommonRun) Error() string {
 	if e.From == 0 {
 		return e.err.Error()
 	}
-	return fmt.Sprintf("%v; none begins at %#x or above, and below not all members have room", e.err, e.From)
+	return fmt.Sprintf("%v; none begins at %#x or above, and below not all members have space", e.err, e.From)
 }
 
 func (e *NoCommonRun) Unwrap() error { return e.err }

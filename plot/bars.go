@@ -55,8 +55,8 @@ func (g *BarGroup) draw(p *scene.Picture, y float64) float64 {
 			label = g.Label(bar.Value)
 		}
 		label = scene.Shorten(label, noteSize, (p.Width-2*edge)/2)
-		room := p.Width - 2*edge - scene.TextWidth(label, noteSize) - 6
-		text(p, edge, y+noteSize, noteSize, scene.Ink, scene.Shorten(bar.Name, noteSize, room))
+		width := p.Width - 2*edge - scene.TextWidth(label, noteSize) - 6
+		text(p, edge, y+noteSize, noteSize, scene.Ink, scene.Shorten(bar.Name, noteSize, width))
 		p.Add(scene.Text{At: scene.Point{X: p.Width - edge, Y: y + noteSize}, Anchor: scene.End, Size: noteSize,
 			Color: scene.Ink, Text: label})
 		y += noteSize + 2

@@ -297,7 +297,7 @@ func TestTicks(t *testing.T) {
 				}
 				for i := 1; i < len(ticks); i++ {
 					if s.pos(ticks[i])-s.pos(ticks[i-1]) < 12-1e-9 {
-						t.Errorf("scale %v: no room between ticks %v", scale, ticks)
+						t.Errorf("scale %v: no space between ticks %v", scale, ticks)
 					}
 				}
 			}

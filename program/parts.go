@@ -38,7 +38,7 @@ type part struct {
 	of    *Parts
 	setup tl.Setup
 	group *launch.Group
-	room  int
+	limit int
 	yield func(struct{}) bool
 	next  func() (struct{}, bool)
 	stop  func()
@@ -59,9 +59,9 @@ func (p *Parts) Next(rank int) ([]Op, error) {
 	k := p.busy[rank]
 	if k == nil {
 		k = p.start(rank)
-		k.room = firstPart
+		k.limit = firstPart
 	} else {
-		k.room = laterPart
+		k.limit = laterPart
 		tl.Drive(k.tl).Enter()
 	}
 	p.ops = p.ops[:0]
@@ -160,7 +160,7 @@ func (k *part) Do(in *tl.Instr) {
 	if in.Dst != tl.None {
 		tl.Drive(k.tl).Cell(in.Dst).Filled = true
 	}
-	if len(p.ops) >= k.room && !k.yield(struct{}{}) {
+	if len(p.ops) >= k.limit && !k.yield(struct{}{}) {
 		k.quit = true
 		tl.Drive(k.tl).Abandon()
 	}

@@ -93,8 +93,8 @@ func TestExecute(t *testing.T) {
 	if o := outcomeOf(c.stdout); o != nil {
 		t.Errorf("one blank is not how a report begins a value, found %+v", o)
 	}
-	_, err = m.execute(t.Context(), []string{"-c", "echo kernbench: no room >&2; exit 3"})
-	if e, ok := errors.AsType[*CommandError](err); !ok || e.Status != 3 || e.Message != "no room" {
+	_, err = m.execute(t.Context(), []string{"-c", "echo kernbench: no space >&2; exit 3"})
+	if e, ok := errors.AsType[*CommandError](err); !ok || e.Status != 3 || e.Message != "no space" {
 		t.Errorf("got %v", err)
 	}
 	_, err = m.execute(t.Context(), []string{"-c", "kill -9 $$"})

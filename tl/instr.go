@@ -157,7 +157,7 @@ const (
 func (c *Cell) Gen() uint32 { return c.gen }
 
 // Core carries out the instructions of one rank. Do returns when the call may return to
-// the kernel; a fault stops the kernel by Context.Fail. A Core that is told to give up
+// the kernel; a fault stops the kernel by Context.Fail. A Core that is asked to give up
 // (deadlock, cancellation) stops it by Context.Abandon.
 type Core interface {
 	Do(in *Instr)

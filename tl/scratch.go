@@ -42,7 +42,7 @@ func (c *Context) newScratch(op string, n int64) int32 {
 		end = c.cells[s.hand].lo
 	}
 	if end-s.pos < n {
-		c.makeRoom(op, n)
+		c.makeSpace(op, n)
 	}
 	i := c.newCell(cellScratch)
 	b := &c.cells[i]
@@ -64,8 +64,8 @@ func (c *Context) newScratch(op string, n int64) int32 {
 	return i
 }
 
-// makeRoom advances the hand until n bytes are free between the cursor and the next block.
-func (c *Context) makeRoom(op string, n int64) {
+// makeSpace advances the hand until n bytes are free between the cursor and the next block.
+func (c *Context) makeSpace(op string, n int64) {
 	s := &c.scratch
 	turns := 0
 	for {

@@ -95,7 +95,7 @@ func TestFalseAlarms(t *testing.T) {
 			h.wait(1, 0, tl.GE, 1)
 			h.read(1, a(1))
 		}, []string{"race put load"}},
-		{"store over by fence or by pipe barrier through another, told by sets", 3, func(h *account) {
+		{"store over by fence or by pipe barrier through another, announced by sets", 3, func(h *account) {
 			h.store(0, a(1))
 			h.fence(0)
 			h.set(0, wordOf(1, 0), 1)

@@ -38,7 +38,7 @@ func TestHints(t *testing.T) {
 			h.recv(1, 3)
 			h.read(1, a(1))
 		}, "a quiet of rank 0 between put", "fence"},
-		{"a buffer that is used again, told by sets", func(h *account) {
+		{"a buffer that is used again, announced by sets", func(h *account) {
 			for i := range int64(3) {
 				h.put(0, a(1), a(0))
 				h.quiet(0)

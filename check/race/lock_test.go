@@ -135,7 +135,7 @@ func TestLocks(t *testing.T) {
 				c.add(1, 1)
 			}
 		}},
-		{"tickets, told by a notification", "clean", func(c *locked) {
+		{"tickets, announced by a notification", "clean", func(c *locked) {
 			mine := c.add(0, 1)
 			for c.add(1, 0) != mine {
 			}
@@ -253,7 +253,7 @@ func TestLocks(t *testing.T) {
 			c.Quiet()
 			c.cas(w, 1, 0)
 		}},
-		{"spoiled: room for two", "sometimes", func(c *locked) {
+		{"spoiled: two at a time", "sometimes", func(c *locked) {
 			for c.add(0, 1) > 1 {
 				c.add(0, -1)
 			}

@@ -142,9 +142,9 @@ func generate(rng *rand.Rand) *program {
 	n := 2 + rng.IntN(3)
 	p := &program{ranks: n, blocks: n + 1, words: 3 * n, acts: make([][]act, n)}
 	add := func(r int, acts ...act) { p.acts[r] = append(p.acts[r], acts...) }
-	told := make([][]int64, n) // increments of word [rank][word]
-	for r := range told {
-		told[r] = make([]int64, p.words)
+	updates := make([][]int64, n) // increments of word [rank][word]
+	for r := range updates {
+		updates[r] = make([]int64, p.words)
 	}
 	for range 1 + rng.IntN(3) {
 		for r := range n {
@@ -161,9 +161,9 @@ func generate(rng *rand.Rand) *program {
 					if !slices.ContainsFunc(p.acts[s][lastMeeting(p.acts[s]):], func(a act) bool { return a.do == doStage }) {
 						add(s, act{do: doStage, block: n}, act{do: doPipe})
 					}
-					told[d][word]++
+					updates[d][word]++
 					add(s, act{do: doNotify, peer: d, word: word})
-					add(d, act{do: doWait, word: word, count: told[d][word]})
+					add(d, act{do: doWait, word: word, count: updates[d][word]})
 					if rng.IntN(2) == 0 {
 						add(d, act{do: doPull, peer: s, block: n})
 					} else {
@@ -172,7 +172,7 @@ func generate(rng *rand.Rand) *program {
 					continue
 				}
 				how := []what{doPut, doPutNBI, doSigned, doTensor}[rng.IntN(4)]
-				told[d][word]++
+				updates[d][word]++
 				if how == doSigned {
 					add(s, act{do: doSigned, peer: d, block: b, word: word})
 				} else {
@@ -182,7 +182,7 @@ func generate(rng *rand.Rand) *program {
 					}
 					add(s, act{do: how, peer: d, block: b}, act{do: order}, act{do: doNotify, peer: d, word: word})
 				}
-				add(d, act{do: doWait, word: word, count: told[d][word]}, act{do: doTake, block: b})
+				add(d, act{do: doWait, word: word, count: updates[d][word]}, act{do: doTake, block: b})
 			}
 		}
 		if rng.IntN(2) == 0 {
@@ -195,7 +195,7 @@ func generate(rng *rand.Rand) *program {
 			add(r, act{do: doQuiet})
 			for q := range n {
 				if q != r {
-					told[q][n+r]++
+					updates[q][n+r]++
 					add(r, act{do: doNotify, peer: q, word: n + r})
 				}
 			}
@@ -203,7 +203,7 @@ func generate(rng *rand.Rand) *program {
 		for r := range n {
 			for q := range n {
 				if q != r {
-					add(r, act{do: doWait, word: n + q, count: told[r][n+q]})
+					add(r, act{do: doWait, word: n + q, count: updates[r][n+q]})
 				}
 			}
 		}

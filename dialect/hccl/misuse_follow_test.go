@@ -114,7 +114,7 @@ var following = []mistake{
 
 	{name: "blocks of two turns", rule: hccl.OverlappingDestinations, warning: true,
 		call:  "AlltoAllV(sendCounts [5 5 5 5], sdispls [0 50 100 150], HCCL_DATA_TYPE_FP32, recvCounts [5 5 5 5], rdispls [30 20 5 0], HCCL_DATA_TYPE_FP32, repeat 2)",
-		found: "what comes from rank 3 in 2 turns overlaps what comes from rank 2: elements are written twice", right: "room for all turns",
+		found: "what comes from rank 3 in 2 turns overlaps what comes from rank 2: elements are written twice", right: "space for all turns",
 		kernel: func(m *maker) {
 			m.init()
 			m.prepared(m.h.AlltoAllV(hccl.CommitNow, m.send, fours(5), fifties, hccl.FP32, m.recv, fours(5),

@@ -264,7 +264,7 @@ func (h *Hccl) suspect(t *task) {
 			h.warn(OverlappingDestinations, t.call,
 				fmt.Sprintf("what comes from rank %d in %d turns overlaps what comes from rank %d: elements are written twice",
 					a, t.repeat, b),
-				"rdispls that leave room for all turns of each block")
+				"rdispls that leave space for all turns of each block")
 		}
 	}
 	if t.op == OpAllReduce || t.op == OpAlltoAllV || t.op == OpBatchWrite || t.op == 0 || t.world() == 1 {

@@ -16,15 +16,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// told is an account as text, without lines: a line of it for each record.
-type told struct {
+// recording is an account as text, without lines: a line of it for each record.
+type recording struct {
 	log  *history.Log
 	text []string
 	line func(history.Record)
 }
 
-func newTold() *told {
-	a := &told{}
+func newRecording() *recording {
+	a := &recording{}
 	a.log = history.New(func(rs []history.Record) {
 		for _, r := range rs {
 			a.text = append(a.text, a.record(r))
@@ -36,7 +36,7 @@ func newTold() *told {
 	return a
 }
 
-func (a *told) record(r history.Record) string {
+func (a *recording) record(r history.Record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v: %v", a.log.InfoIn(r.Agent, r.Task), r.Kind)
 	field := func(show bool, format string, v ...any) {
@@ -162,7 +162,7 @@ func TestAccount(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a := newTold()
+			a := newRecording()
 			a.line = func(r history.Record) {
 				if r.Kind != history.Start && r.Kind != history.Join && !strings.Contains(r.Line, "mock/account_test.go:") {
 					t.Errorf("%v at line %q", r.Kind, r.Line)
@@ -190,7 +190,7 @@ func TestAccount(t *testing.T) {
 
 // The account of messages: slots, the agents that read them, and credits.
 func TestAccountOfRings(t *testing.T) {
-	a := newTold()
+	a := newRecording()
 	kerneltest.Once(t, func(c *tl.Context, args tl.Args) {
 		mine := args.Shard(c.Rank())
 		if c.Rank() == 0 {
@@ -235,7 +235,7 @@ func TestAccountOfRings(t *testing.T) {
 
 // The account of streams and their programs.
 func TestAccountOfStreams(t *testing.T) {
-	a := newTold()
+	a := newRecording()
 	d := newDevices(t, 2)
 	e := &launch.Event{Name: "ready"}
 	d.on(0, copied(1, 0, 0, 1, 2), record(e), d.write(1, 0, 5))
@@ -271,7 +271,7 @@ func TestAccountOfStreams(t *testing.T) {
 // schedule an account has the same records of each agent that does not depend on it.
 func TestAccountUnderSchedules(t *testing.T) {
 	account := func(seed uint64) map[string][]string {
-		a := newTold()
+		a := newRecording()
 		kerneltest.Once(t, func(c *tl.Context, args tl.Args) {
 			w, mine := args.Window(0), args.Shard(c.Rank())
 			data, flag := c.Data(w, "data"), c.Signals(w, "flags").At(0)

@@ -23,6 +23,6 @@ func TestTensorOfAnotherRank(t *testing.T) {
 	}, kerneltest.Config{Inputs: [][]float64{{1}, {2}}})
 	var f *fault.Misuse
 	if !errors.As(err, &f) || f.Rank != 1 || !strings.Contains(f.Reason, "another rank") {
-		t.Errorf("got %v, want rank 1 to be told", err)
+		t.Errorf("got %v, want rank 1 in the error", err)
 	}
 }

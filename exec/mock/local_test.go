@@ -94,14 +94,14 @@ func TestLocalLaunches(t *testing.T) {
 func TestLocalLaunchesAreLeftOut(t *testing.T) {
 	for when, k := range map[string]tl.Kernel{"short": func(c *tl.Context, a tl.Args) { own(c, a) }, "long": long} {
 		for _, brief := range []bool{false, true} {
-			told := 0
-			log := history.New(func(recs []history.Record) { told += len(recs) })
+			records := 0
+			log := history.New(func(recs []history.Record) { records += len(recs) })
 			log.Brief = brief
 			if _, err := kerneltest.Try(k, kerneltest.Config{Inputs: vectors(2, 1), History: log}); err != nil {
 				t.Fatal(err)
 			}
-			if log.Flush(); told > 0 == brief || log.WasLeftOut() {
-				t.Errorf("%s, brief=%v: %d records", when, brief, told)
+			if log.Flush(); records > 0 == brief || log.WasLeftOut() {
+				t.Errorf("%s, brief=%v: %d records", when, brief, records)
 			}
 		}
 	}

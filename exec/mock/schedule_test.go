@@ -228,7 +228,7 @@ func (p *phases) kernel(c *tl.Context, a tl.Args) {
 		}
 		for _, m := range ms {
 			if m.to == c.Rank() {
-				c.WaitUntil(flags.At(m.part), tl.GE, p.told(phase, m))
+				c.WaitUntil(flags.At(m.part), tl.GE, p.updates(phase, m))
 			}
 		}
 		c.Barrier(w.Team) // sources are read
@@ -240,8 +240,8 @@ func (p *phases) kernel(c *tl.Context, a tl.Args) {
 	}
 }
 
-// told returns how often a word has been updated when the move of a phase is over.
-func (p *phases) told(phase int, m move) int64 {
+// updates returns how often a word has been updated when the move of a phase is over.
+func (p *phases) updates(phase int, m move) int64 {
 	n := int64(0)
 	for _, ms := range p.moves[:phase+1] {
 		for _, o := range ms {

@@ -17,7 +17,7 @@ import (
 
 // The account of tasks and their queues: what orders them and what comes after them.
 func TestAccountOfTasks(t *testing.T) {
-	a := newTold()
+	a := newRecording()
 	d := newDevices(t, 1)
 	d.engines()
 	tell := d.task("tells", 1, func(c *tl.Context, flags tl.Signal) { c.Notify(flags.At(0), 0, tl.SignalAdd, 1) })

@@ -176,7 +176,7 @@ func TestProgramsPost(t *testing.T) {
 		}
 	}, func(d *devices, r *launch.Result) {
 		if d.word(0, 1) != 8 || d.word(1, 1) != 8 {
-			t.Errorf("%d and %d tasks have told, want 8", d.word(0, 1), d.word(1, 1))
+			t.Errorf("%d and %d tasks have notified, want 8", d.word(0, 1), d.word(1, 1))
 		}
 		for _, tr := range r.Traffic {
 			if tr.Notifies != 16 {

@@ -31,10 +31,10 @@ func newAccount() *account {
 	return a
 }
 
-// told returns what each rank did, in its order, except for what depends on time. That is the value
-// of a word beyond the awaited one, and the numbers of slots, which are listed by ring. Accesses
-// are numbered anew, by rank.
-func (a *account) told() (lines map[int][]string, rings map[string][]uint32) {
+// records returns what each rank did, in its order, except for what depends on time. That is the
+// value of a word beyond the awaited one, and the numbers of slots, which are listed by ring.
+// Accesses are numbered anew, by rank.
+func (a *account) records() (lines map[int][]string, rings map[string][]uint32) {
 	lines, rings = map[int][]string{}, map[string][]uint32{}
 	ops, count := map[uint64]uint64{}, map[int]uint64{}
 	for _, r := range a.recs {
@@ -77,7 +77,7 @@ func TestAccountsAgree(t *testing.T) {
 		if o.err != nil {
 			return
 		}
-		wantLines, wantRings := want.told()
+		wantLines, wantRings := want.records()
 		for _, yield := range []bool{false, true} {
 			got := newAccount()
 			m := machineFor(p.queue, mem.PutSignal, "")
@@ -87,7 +87,7 @@ func TestAccountsAgree(t *testing.T) {
 			if err != nil || o.err != nil {
 				t.Fatal(err, o.err)
 			}
-			lines, rings := got.told()
+			lines, rings := got.records()
 			if !reflect.DeepEqual(wantLines, lines) || !reflect.DeepEqual(wantRings, rings) { // cmp.Diff takes longer than the runs
 				t.Fatalf("mock and sim, yield %v:\n%s\n%s\n%+v", yield, cmp.Diff(wantLines, lines), cmp.Diff(wantRings, rings), p)
 			}

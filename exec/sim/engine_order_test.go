@@ -134,7 +134,7 @@ func TestTasksTellTheSameAsWithoutAClock(t *testing.T) {
 			})
 			s.add(d, copyOp(mem.At(mem.HBM, d, 0), mem.At(mem.HBM, d, away), 4))
 		}
-		log, all := told()
+		log, all := recording()
 		var err error
 		if i == 0 {
 			_, err = sim.New(s.m, sim.Options{Data: s.log, History: log}).RunStreams(t.Context(), &s.batch)
@@ -226,7 +226,7 @@ func TestTaskFaults(t *testing.T) {
 	}{
 		{"no engine", false, tl.CoreAny, posts(fills(1)), "post at FILE t=0ns: there is no communication engine"},
 		{"a task that posts", true, tl.CoreAny, posts(posts(fills(1))), "post at FILE t=2ns: there is no communication engine"},
-		{"room in scratch", true, tl.CoreAny, posts(fills(256)), ""},
+		{"space in scratch", true, tl.CoreAny, posts(fills(256)), ""},
 		{"its own scratch", true, tl.CoreAny, posts(fills(257)), "the result needs 1028 B, scratch has 1 KiB"},
 		{"beyond memory", true, tl.CoreAny, posts(func(c *tl.Context, _ tl.Args) { c.Load(f32(9999, 0, 1)) }),
 			"task 0 (t) of queue 1 of the communication engine: rank 0 (sip0.cube0.pe0) load at FILE t=4ns: bad address"},

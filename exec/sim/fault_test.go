@@ -233,15 +233,15 @@ func TestRingMemory(t *testing.T) {
 	for _, space := range []mem.Space{mem.TCM, mem.HBM, mem.SRAM} {
 		// At the corners of a mesh there are two rings, elsewhere three or four.
 		b := newBench(t, func(*tl.Context, tl.Args) {}, setup{world: 9, topology: "mesh_2d", space: space})
-		room := map[mem.Space]int64{mem.TCM: 15 << 20, mem.HBM: 4 << 30, mem.SRAM: 2 << 20}[space]
+		size := map[mem.Space]int64{mem.TCM: 15 << 20, mem.HBM: 4 << 30, mem.SRAM: 2 << 20}[space]
 		e := sim.New(b.m, sim.Options{})
-		b.launch.Ring.SlotBytes = room / 10
+		b.launch.Ring.SlotBytes = size / 10
 		_, err := e.Launch(t.Context(), b.launch)
 		var r *fault.RingMemory
-		if !errors.As(err, &r) || r.Rank != 1 || int64(r.Have) != room || int64(r.Need) != 3*4*(room/10) || r.Kind != space.String() {
+		if !errors.As(err, &r) || r.Rank != 1 || int64(r.Have) != size || int64(r.Need) != 3*4*(size/10) || r.Kind != space.String() {
 			t.Errorf("%v: %v", space, err)
 		}
-		b.launch.Ring.SlotBytes = room / 16
+		b.launch.Ring.SlotBytes = size / 16
 		if _, err := e.Launch(t.Context(), b.launch); err != nil {
 			t.Errorf("%v: rings that just fit: %v", space, err)
 		}

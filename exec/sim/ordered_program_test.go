@@ -35,9 +35,9 @@ func ordered(d *rand.Rand) *program {
 	p := decode(head)
 	p.directed = true // the outcome does not depend on time
 	add := func(r int, s step) { p.steps[r] = append(p.steps[r], s) }
-	told := make([][]int, p.world) // by receiver and sender
-	for r := range told {
-		told[r] = make([]int, p.world)
+	sent := make([][]int, p.world) // by receiver and sender
+	for r := range sent {
+		sent[r] = make([]int, p.world)
 	}
 	for range 1 + d.IntN(4) {
 		takes := make([][]step, p.world)
@@ -58,8 +58,8 @@ func ordered(d *rand.Rand) *program {
 						take.kind = doTakeRemote
 					}
 				}
-				told[peer][r]++
-				take.seq = told[peer][r]
+				sent[peer][r]++
+				take.seq = sent[peer][r]
 				add(r, s)
 				takes[peer] = append(takes[peer], take)
 				if d.IntN(3) == 0 {

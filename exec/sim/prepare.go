@@ -180,7 +180,7 @@ func (e *Executor) checkRank(l *launch.Launch, g *launch.Group, i int) error {
 		}
 	}
 	need := unit.Bytes(slots * l.Ring.SlotBytes)
-	if have := memory.RingRoom(e.m, pe, l.Ring.Space, taken(l, pe)); need > have {
+	if have := memory.RingSpace(e.m, pe, l.Ring.Space, taken(l, pe)); need > have {
 		return &fault.RingMemory{Place: e.placeOf(b.Rank, pe, "launch", e.Now()), Kind: l.Ring.Space.String(), Need: need, Have: have}
 	}
 	return nil

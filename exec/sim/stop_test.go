@@ -98,9 +98,9 @@ func TestHangTime(t *testing.T) {
 	}
 }
 
-// TestDeadlineIsTold: the error of a launch that a deadline ends names the deadline in both modes,
-// not a cancellation.
-func TestDeadlineIsTold(t *testing.T) {
+// TestDeadlineIsReported: the error of a launch that a deadline ends names the deadline in both
+// modes, not a cancellation.
+func TestDeadlineIsReported(t *testing.T) {
 	for _, o := range []sim.Options{{}, {EventDriven: true}, {SecondCore: true}} {
 		b := newBench(t, roundTrips(1<<30, func(*tl.Context, int, tl.Tensor) {}), setup{world: 70, n: 8})
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -15,9 +15,9 @@ import (
 	"kernbench/tl/launch"
 )
 
-// told makes a log that keeps the records of each agent, in their own order. With a clock, agents
-// alternate in another order than without.
-func told() (*history.Log, func() map[string][]string) {
+// recording makes a log that keeps the records of each agent, in their own order. With a clock,
+// agents alternate in another order than without.
+func recording() (*history.Log, func() map[string][]string) {
 	all := map[string][]string{}
 	var log *history.Log
 	log = history.New(func(recs []history.Record) {
@@ -57,7 +57,7 @@ func TestStreamsTellTheSameAsWithoutAClock(t *testing.T) {
 			x := c.Load(r)
 			c.Store(r, c.Add(x, x))
 		}, 4, 2))
-		log, all := told()
+		log, all := recording()
 		var err error
 		if i == 0 {
 			_, err = sim.New(s.m, sim.Options{Data: s.log, History: log}).RunStreams(t.Context(), &s.batch)

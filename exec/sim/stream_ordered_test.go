@@ -30,7 +30,7 @@ type use struct{ stream, op int }
 // counter is a word that only grows.
 type counter struct {
 	total int64
-	told  []tale
+	tales []tale
 	waits []use // no agent adds to it before these are over
 }
 
@@ -109,10 +109,10 @@ func (o *orderer) counter(dev, word int) *counter {
 	return o.words[k]
 }
 
-// waited lets a stream know what every agent that has added to a word has told, after it has
+// waited lets a stream know what every agent that has added to a word has announced, after it has
 // waited for all of that.
 func (o *orderer) waited(u use, c *counter) {
-	for _, t := range c.told {
+	for _, t := range c.tales {
 		o.learn(u.stream, t.knows)
 		if t.put != nil && o.wrote[*t.put] == t.use {
 			o.known[u.stream][t.use] = true
@@ -189,7 +189,7 @@ func (o *orderer) add() {
 		a.hold, adds = a.grid, int64(a.grid)
 		a.count = c.total + adds
 	case actClaim:
-		for _, t := range c.told {
+		for _, t := range c.tales {
 			o.after(s, t.use)
 		}
 		o.after(s, c.waits...)
@@ -211,7 +211,7 @@ func (o *orderer) add() {
 	if a.do == actPutSignal {
 		t.put = &a.to
 	}
-	c.told = append(c.told, t)
+	c.tales = append(c.tales, t)
 	if a.do == actMeet || a.do == actClaim {
 		o.waited(u, c)
 	}

@@ -49,7 +49,7 @@ func (d *reader) block(g *GPU, v *value, path string, place int) Block {
 	})
 	for _, n := range []int{len(b.Memory), len(b.Port), len(b.Switch), len(b.MemoryRefs), len(b.PortRefs)} {
 		if n > maxChannels {
-			o.fail(v.at, path, "found %d channels or remote buffers of one type, the executor has room for %d", n, maxChannels)
+			o.fail(v.at, path, "found %d channels or remote buffers of one type, the executor has space for %d", n, maxChannels)
 		}
 	}
 	o.need("ops", isArray)
@@ -59,7 +59,7 @@ func (d *reader) block(g *GPU, v *value, path string, place int) Block {
 		n += 1 + len(op.Ops)
 	}
 	if n > maxOps {
-		o.fail(v.get("ops").at, o.at("ops"), "found %d operations, the executor has room for %d", n, maxOps)
+		o.fail(v.get("ops").at, o.at("ops"), "found %d operations, the executor has space for %d", n, maxOps)
 	}
 	return b
 }
@@ -135,7 +135,7 @@ func (d *reader) op(b *Block, g *GPU, v *value, path string, inner bool) Op {
 		op.Channels = o.ids("channel_ids", len(lists[op.Type]), op.Type.String()+" channels of the thread block")
 	}
 	if len(op.Channels) > maxOpChannels {
-		o.fail(v.get("channel_ids").at, o.at("channel_ids"), "found %d channels, the executor has room for %d",
+		o.fail(v.get("channel_ids").at, o.at("channel_ids"), "found %d channels, the executor has space for %d",
 			len(op.Channels), maxOpChannels)
 	}
 	o.parts(&op)
@@ -151,7 +151,7 @@ func (d *reader) op(b *Block, g *GPU, v *value, path string, inner bool) Op {
 		op.Semaphores = o.ids("semaphore_ids", len(g.Semaphores), "semaphores of the GPU")
 		if n := len(op.Semaphores); n > maxSemaphores {
 			o.fail(v.get("semaphore_ids").at, o.at("semaphore_ids"),
-				"found %d semaphores, an operation of the executor has room for %d", n, maxSemaphores)
+				"found %d semaphores, an operation of the executor has space for %d", n, maxSemaphores)
 		}
 	case "pipeline":
 		context := o.need("iter_context", isObject)

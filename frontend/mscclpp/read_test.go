@@ -119,10 +119,10 @@ func TestReadErrors(t *testing.T) {
 		{"group", `{"name": "ppkt"`, `{"name": "nop", "tbg_info": {"tb_id": 2, "tbg_size": 2}}, {"name": "ppkt"`,
 			"tbg_info.tb_id: found 2, want 0 to 1"},
 		{"too many ops", `{"name": "ppkt"`, strings.Repeat(`{"name": "nop"}, `, 63) + `{"name": "ppkt"`,
-			"found 65 operations, the executor has room for 64"},
+			"found 65 operations, the executor has space for 64"},
 		{"too many semaphores", `{"name": "ppkt"`,
 			`{"name": "sem_acquire", "semaphore_ids": [0` + strings.Repeat(`, 0`, 16) + `]}, {"name": "ppkt"`,
-			"ops[0].semaphore_ids: found 17 semaphores, an operation of the executor has room for 16"},
+			"ops[0].semaphore_ids: found 17 semaphores, an operation of the executor has space for 16"},
 		{"threads", `512`, `2048`, "num_threads_per_block: found 2048, want 1 to 1024"},
 		{"range", `"max_message_size": 18446744073709551615`, `"max_message_size": 63`, "max_message_size: found 63, want 64 to"},
 	} {

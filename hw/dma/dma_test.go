@@ -34,11 +34,11 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("next leaves at %d", at)
 	}
 	if !e.Full(s, Compute, 29) || e.Full(s, Compute, 30) {
-		t.Error("there is room from 30 on")
+		t.Error("there is space from 30 on")
 	}
 	e.Enter(Compute)
 	if !e.Full(s, Compute, 49) || e.Full(s, Compute, 50) {
-		t.Error("there is room again from 50 on")
+		t.Error("there is space again from 50 on")
 	}
 }
 

@@ -32,12 +32,12 @@ func RingNode(m *machine.Machine, pe int, kind mem.Space) machine.NodeID {
 	return m.TCM(pe)
 }
 
-// RingRoom returns the memory that a PE's rings may use, less the part in use. It is in the PE's
+// RingSpace returns the memory that a PE's rings may use, less the part in use. It is in the PE's
 // HBM slice or TCM, or in its share of the cube's SRAM.
-func RingRoom(m *machine.Machine, pe int, kind mem.Space, taken unit.Bytes) unit.Bytes {
-	room := m.Capacity(RingNode(m, pe, kind))
+func RingSpace(m *machine.Machine, pe int, kind mem.Space, taken unit.Bytes) unit.Bytes {
+	free := m.Capacity(RingNode(m, pe, kind))
 	if kind == mem.SRAM {
-		room /= unit.Bytes(m.PEsPerCube())
+		free /= unit.Bytes(m.PEsPerCube())
 	}
-	return max(0, room-taken)
+	return max(0, free-taken)
 }

@@ -24,7 +24,7 @@ func TestPlaces(t *testing.T) {
 		kind mem.Space
 		unit int
 		node machine.NodeID
-		room unit.Bytes
+		free unit.Bytes
 	}{
 		{mem.TCM, pe, m.TCM(pe), 5 << 10},
 		{mem.HBM, pe, m.HBM(pe), 1 << 20},
@@ -41,14 +41,14 @@ func TestPlaces(t *testing.T) {
 		if tt.kind == mem.TCM {
 			taken = topo.PE().TCM.Scratch
 		}
-		if got := RingRoom(m, pe, tt.kind, taken); got != tt.room {
-			t.Errorf("%v: room for %v, want %v", tt.kind, got, tt.room)
+		if got := RingSpace(m, pe, tt.kind, taken); got != tt.free {
+			t.Errorf("%v: space for %v, want %v", tt.kind, got, tt.free)
 		}
-		if got := RingRoom(m, pe, tt.kind, taken+1024); got != tt.room-1024 {
-			t.Errorf("%v: room for %v beside 1 KiB, want %v", tt.kind, got, tt.room-1024)
+		if got := RingSpace(m, pe, tt.kind, taken+1024); got != tt.free-1024 {
+			t.Errorf("%v: space for %v beside 1 KiB, want %v", tt.kind, got, tt.free-1024)
 		}
 	}
-	if got := RingRoom(m, pe, mem.TCM, 1<<20); got != 0 {
-		t.Errorf("more scratch than TCM leaves room for %v", got)
+	if got := RingSpace(m, pe, mem.TCM, 1<<20); got != 0 {
+		t.Errorf("more scratch than TCM has space for %v", got)
 	}
 }

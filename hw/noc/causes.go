@@ -15,7 +15,7 @@ type causes struct {
 	log        *cause.Log
 	head, tail []moment               // by message, at the link that it wants next
 	busy       []moment               // by link: when the last byte of the message that it took last has left
-	room       map[uint32][]vacated   // by number of a buffer
+	released   map[uint32][]vacated   // by number of a buffer
 	latest     map[sourceQueue]moment // see Fabric.latest
 	sinkCause  cause.Point            // of the current call of the sink
 }
@@ -37,7 +37,7 @@ type vacated struct {
 func (n *Fabric) Explain(log *cause.Log) {
 	n.causes, n.shared = nil, nil
 	if log != nil {
-		n.causes = &causes{log: log, room: map[uint32][]vacated{}, latest: map[sourceQueue]moment{}}
+		n.causes = &causes{log: log, released: map[uint32][]vacated{}, latest: map[sourceQueue]moment{}}
 		n.shared = &routes.Shared{}
 	}
 }
@@ -64,13 +64,13 @@ func (n *Fabric) KeepCauses(k *cause.Keep) {
 			keep(m)
 		}
 	}
-	for in, all := range c.room {
+	for in, all := range c.released {
 		all = slices.DeleteFunc(all, func(v vacated) bool { return v.at < now })
 		if len(all) == 0 {
-			delete(c.room, in)
+			delete(c.released, in)
 			continue
 		}
-		c.room[in] = all
+		c.released[in] = all
 		for _, v := range all {
 			keep(v.by)
 		}
@@ -169,18 +169,18 @@ func (c *causes) served(n *Fabric, li uint32, m *message, own cause.Point, leave
 
 // vacates notes that a buffer gets space back at a time.
 func (c *causes) vacates(in uint32, at unit.Time, by moment, now unit.Time) {
-	kept := c.room[in][:0]
-	for _, v := range c.room[in] {
+	kept := c.released[in][:0]
+	for _, v := range c.released[in] {
 		if v.at >= now {
 			kept = append(kept, v)
 		}
 	}
-	c.room[in] = append(kept, vacated{at, by})
+	c.released[in] = append(kept, vacated{at, by})
 }
 
 // vacancy returns the point of a release of buffer space now.
 func (c *causes) vacancy(in uint32, now unit.Time) moment {
-	for _, v := range c.room[in] {
+	for _, v := range c.released[in] {
 		if v.at == now {
 			return v.by
 		}

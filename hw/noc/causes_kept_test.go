@@ -24,12 +24,12 @@ func TestKeepCauses(t *testing.T) {
 	n.links = []link{{freeAt: 50}, {freeAt: 49}}
 	past := moment{at: log.Start(1000, 0)}
 	c.head, c.tail, c.busy = []moment{{}, next()}, []moment{next()}, []moment{next(), past}
-	c.room[3], c.room[4] = []vacated{{49, past}, {50, next()}}, []vacated{{49, past}}
+	c.released[3], c.released[4] = []vacated{{49, past}, {50, next()}}, []vacated{{49, past}}
 	c.latest[sourceQueue{}] = next()
 	c.sinkCause = next().at
 	log.Prune(n.KeepCauses)
-	if len(c.room) != 1 || len(c.room[3]) != 1 || c.busy[1] != (moment{}) || log.Start(1001, 0) != past.at {
-		t.Errorf("what is past is kept: %v, %v", c.room, c.busy)
+	if len(c.released) != 1 || len(c.released[3]) != 1 || c.busy[1] != (moment{}) || log.Start(1001, 0) != past.at {
+		t.Errorf("what is past is kept: %v, %v", c.released, c.busy)
 	}
 	for i, m := range all {
 		if log.Time(m.at) != unit.Time(i+1) {

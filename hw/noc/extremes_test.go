@@ -22,8 +22,8 @@ func TestLargestMessages(t *testing.T) {
 		}
 		n.Handle(e)
 		for b := range n.buffers() {
-			if room := n.kinds[b.Kind].space; b.Held() > room || b.Held() < 0 {
-				t.Fatalf("a buffer of a %v holds %d of %d bytes", *n.kinds[b.Kind].spec, b.Held(), room)
+			if space := n.kinds[b.Kind].space; b.Held() > space || b.Held() < 0 {
+				t.Fatalf("a buffer of a %v holds %d of %d bytes", *n.kinds[b.Kind].spec, b.Held(), space)
 			}
 			most = max(most, b.Held())
 		}

@@ -18,13 +18,13 @@ type rig struct {
 }
 
 // newRig makes links of given ns per byte, divisors of 1e9, with latencies of 5 ns. Buffers have
-// room bytes, and messages up to 4096 bytes.
-func newRig(room int64, nsPerByte ...int64) rig {
+// space bytes, and messages up to 4096 bytes.
+func newRig(space int64, nsPerByte ...int64) rig {
 	var kinds []*machine.LinkSpec
 	for _, k := range nsPerByte {
 		rate := unit.Rate(1_000_000_000 / k)
 		kinds = append(kinds, &machine.LinkSpec{
-			Rate: rate, Serial: rate.Serial(), Router: 3 * ns, Wire: 2 * ns, Buffer: room, Channels: 1,
+			Rate: rate, Serial: rate.Serial(), Router: 3 * ns, Wire: 2 * ns, Buffer: space, Channels: 1,
 		})
 	}
 	q := &des.Queue{}
@@ -123,9 +123,9 @@ func TestPortServesOthers(t *testing.T) {
 	})
 }
 
-// TestRoomThatComesEarlier: the message that waits for space goes when there is some, also if a
+// TestSpaceThatComesEarlier: the message that waits for space goes when there is some, also if a
 // later release was known first.
-func TestRoomThatComesEarlier(t *testing.T) {
+func TestSpaceThatComesEarlier(t *testing.T) {
 	r := newRig(150, 1, 10, 1)
 	slow, free, own := r.over(0, 1), r.over(0, 2), r.over(2)
 	sendFrom(r.Fabric, 0, own, Collective, 300, 9, 0)  // keeps link 2 busy until 300
@@ -328,7 +328,7 @@ func TestNowhere(t *testing.T) {
 		}
 		send(n, 70, route, Compute, 1<<20, 1)
 		if len(r.departed) != 0 {
-			t.Errorf("%v: told before it happened", f)
+			t.Errorf("%v: reported before it happened", f)
 		}
 		drain(n, q)
 		if r.departed[1] != 70 || r.taken[1] != 70 || r.delivered[1] != 70 {

@@ -95,13 +95,13 @@ var (
 )
 
 // sumUnderLock adds up the vectors in memory of rank 0, under a lock that admits a number of ranks.
-func sumUnderLock(room int64) algorithm.Algorithm {
+func sumUnderLock(most int64) algorithm.Algorithm {
 	return algorithm.Algorithm{
 		Collective: "all_reduce", Topology: "none", Atomics: true,
 		Kernel: func(c *tl.Context, a tl.Args) {
 			w := a.Window(0)
 			lock, sum, mine := c.Signals(w, "lock"), c.At(c.Data(w, "sum"), 0), a.Shard(c.Rank())
-			for c.FetchAdd(lock, 0, 1) >= room {
+			for c.FetchAdd(lock, 0, 1) >= most {
 				c.FetchAdd(lock, 0, -1)
 			}
 			c.Store(sum, c.Combine(a.Op, c.Load(sum), c.Load(mine)))
@@ -120,10 +120,10 @@ func sumUnderLock(room int64) algorithm.Algorithm {
 }
 
 var (
-	// RoomForOne is right.
-	RoomForOne = registered("lab_room_for_one", sumUnderLock(1))
-	// RoomForTwo admits two ranks to the sum.
-	RoomForTwo = registered("lab_room_for_two", sumUnderLock(2))
+	// OneAtATime is right.
+	OneAtATime = registered("lab_one_at_a_time", sumUnderLock(1))
+	// TwoAtATime admits two ranks to the sum.
+	TwoAtATime = registered("lab_two_at_a_time", sumUnderLock(2))
 )
 
 // stageWithAtomics is stageAndRead with atomics on whose values a kernel acts or does not act. meet

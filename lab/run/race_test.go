@@ -58,7 +58,7 @@ func TestRaces(t *testing.T) {
 // shows it, too.
 func TestRacesInOtherSchedules(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
-		s := run.Spec{Algorithm: faulty.RoomForTwo.Name, Executor: executor, Ranks: 3, NElem: 4, Race: &yes, Schedule: 0}
+		s := run.Spec{Algorithm: faulty.TwoAtATime.Name, Executor: executor, Ranks: 3, NElem: 4, Race: &yes, Schedule: 0}
 		r, err := run.Run(ctx, s)
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func TestRacesInOtherSchedules(t *testing.T) {
 // A right lock is judged in other schedules too, and the verdict states in how many.
 func TestNoRacesInOtherSchedules(t *testing.T) {
 	executors(t, func(t *testing.T, executor string) {
-		for name, want := range map[string]string{faulty.RoomForOne.Name: "none in 8 schedules", faulty.Hasty.Name: ""} {
+		for name, want := range map[string]string{faulty.OneAtATime.Name: "none in 8 schedules", faulty.Hasty.Name: ""} {
 			r, err := run.Run(ctx, run.Spec{Algorithm: name, Executor: executor, Ranks: 3, NElem: 4, Race: &yes})
 			if err != nil {
 				t.Fatal(err)

@@ -99,7 +99,7 @@ func TestTestsFindRaces(t *testing.T) {
 		if racy && row.Algorithm == faulty.Undrained.Name &&
 			(!strings.Contains(row.First, "\nrace on "+faulty.Undrained.Name+".data") ||
 				!strings.Contains(row.First, "missing: a pipe_barrier")) {
-			t.Errorf("the hazard is not told: %s", row.First)
+			t.Errorf("the hazard is not reported: %s", row.First)
 		}
 	}
 }

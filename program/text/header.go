@@ -282,9 +282,9 @@ func (p *parser) meaning(what *collective.Collective) error {
 	if err := what.Check(call); err != nil {
 		return f.errorf(p.seen["elements"], "%v", err)
 	}
-	room := f.Elems
+	space := f.Elems
 	if f.Results > 0 {
-		room = f.Results
+		space = f.Results
 	} else if what.Apart {
 		return f.errorf(p.seen["results"], "found results in place, want them apart: %s cannot replace its contributions", f.Collective)
 	}
@@ -299,8 +299,8 @@ func (p *parser) meaning(what *collective.Collective) error {
 		if in := what.In(call, r); in > f.Elems {
 			return f.errorf(p.seen["elements"], "found %d elements, want %d, the input of rank %d", f.Elems, in, r)
 		}
-		if out := what.Out(call, r); out > room {
-			return f.errorf(p.seen["results"], "found space for results of %d elements, want %d, the result of rank %d", room, out, r)
+		if out := what.Out(call, r); out > space {
+			return f.errorf(p.seen["results"], "found space for results of %d elements, want %d, the result of rank %d", space, out, r)
 		}
 	}
 	return nil

@@ -382,9 +382,9 @@ func (m *maker) place(a mem.Addr, in *tl.Instr) (p Place, err error) {
 		return p, fmt.Errorf("%v is not memory of a rank", a)
 	}
 	p.Far, p.Peer = m.far(m.g.PEs[r])
-	within := func(from int64, room int, t dtype.Type) bool {
+	within := func(from int64, length int, t dtype.Type) bool {
 		off := a.Offset() - from
-		if room := int64(room) * int64(t.Size()); off < 0 || off > room || off == room && in.N > 0 || off%size != 0 ||
+		if length := int64(length) * int64(t.Size()); off < 0 || off > length || off == length && in.N > 0 || off%size != 0 ||
 			t.Size() != int(size) {
 			return false
 		}

@@ -10,7 +10,7 @@ import (
 // TestReleases compares the free space of buffers with a plain list, with up to tens of pending
 // releases for each buffer.
 func TestReleases(t *testing.T) {
-	const buffers, room = 3, 1000
+	const buffers, capacity = 3, 1000
 	all, p := [buffers]Buffer{}, &Pool{}
 	for i := range all {
 		all[i] = Empty(0, 0)
@@ -29,7 +29,7 @@ func TestReleases(t *testing.T) {
 		for _, r := range ahead[i] {
 			held += r.bytes
 		}
-		if free := room - held; free > 0 && rnd.IntN(4) > 0 {
+		if free := capacity - held; free > 0 && rnd.IntN(4) > 0 {
 			r := part{now + unit.Time(rnd.IntN(50)), 1 + rnd.Int32N(min(free, 60))}
 			ahead[i] = append(ahead[i], r)
 			longest = max(longest, len(ahead[i]))
@@ -50,23 +50,23 @@ func TestReleases(t *testing.T) {
 		if b.settle(p, now); b.held != held {
 			t.Fatalf("at %d buffer %d holds %d, want %d", now, i, b.held, held)
 		}
-		want, wanted := now, 1+rnd.Int32N(room)
-		for ; held+wanted > room; want++ {
+		want, wanted := now, 1+rnd.Int32N(capacity)
+		for ; held+wanted > capacity; want++ {
 			held = 0
 			for _, r := range left {
 				if r.at > want {
 					held += r.bytes
 				}
 			}
-			if held+wanted <= room {
+			if held+wanted <= capacity {
 				break
 			}
 		}
-		if err := b.Check(p, room); err != nil {
+		if err := b.Check(p, capacity); err != nil {
 			t.Fatalf("at %d buffer %d: %v", now, i, err)
 		}
-		if got := b.SpaceAt(p, room, wanted, now); got != want {
-			t.Fatalf("at %d buffer %d has room for %d at %d, want %d", now, i, wanted, got, want)
+		if got := b.SpaceAt(p, capacity, wanted, now); got != want {
+			t.Fatalf("at %d buffer %d has space for %d at %d, want %d", now, i, wanted, got, want)
 		}
 	}
 	if longest < 20 {

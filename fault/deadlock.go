@@ -232,7 +232,7 @@ func (d *Deadlock) Error() string {
 		fmt.Fprintf(&b, ", t=%v", d.Time)
 	}
 	if len(d.Cycle) > 0 {
-		fmt.Fprintf(&b, "\n  cycle: %s waits for itself", joinArrow(d.Cycle))
+		fmt.Fprintf(&b, "\n  cycle: %s (each waits for the next)", joinArrow(d.Cycle))
 	}
 	if d.Missing != "" {
 		fmt.Fprintf(&b, "\n  %s", d.Missing)

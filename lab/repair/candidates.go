@@ -100,7 +100,7 @@ func (s *search) candidates() []candidate {
 	recvs, sends, waits := of(tl.OpRecv), of(tl.OpSend), of(tl.OpWaitWord)
 	notes, puts := of(tl.OpNotify), of(tl.OpPut)
 	for _, o := range recvs {
-		on(o, tl.Edit{Do: tl.Later}, "moving the receive from %v at %s after the send that follows it", o.dir, o.line)
+		on(o, tl.Edit{Do: tl.Later}, "moving the receive from %v at %s after the next send", o.dir, o.line)
 	}
 	for _, o := range waits {
 		if o.side.Cmp == tl.EQ {

@@ -54,7 +54,9 @@ func (w *WhatIf) Check(spec run.Spec) error {
 		one.Sets = append(slices.Clone(spec.Sets), set)
 		_, err := run.Load(one)
 		if e, ok := errors.AsType[*conf.Error](err); ok && e.Unknown {
-			return fmt.Errorf("--what-if %s: %w", set, err)
+			unknown := *e // without the place in --set, which the user has not given
+			unknown.File, unknown.Excerpt = "", ""
+			return fmt.Errorf("--what-if %s: %w", set, &unknown)
 		}
 	}
 	return nil

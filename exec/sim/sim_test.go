@@ -293,6 +293,6 @@ func BenchmarkRing1024(b *testing.B) {
 func inOneGoroutine(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("runs in one goroutine")
+		t.Skip("-short leaves out tests that run in one goroutine")
 	}
 }

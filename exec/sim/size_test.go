@@ -30,7 +30,7 @@ func TestRecordsOfPairs(t *testing.T) {
 // TestExplainedRunsForgetRoutes: an explained run keeps few of its paths, and finds the same again.
 func TestExplainedRunsForgetRoutes(t *testing.T) {
 	if testing.Short() { // for the race detector, which has nothing to detect in one goroutine
-		t.Skip("runs in one goroutine")
+		t.Skip("-short leaves out tests that run in one goroutine")
 	}
 	m, err := machine.Build(conf.DefaultTopology())
 	if err != nil {

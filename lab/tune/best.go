@@ -166,8 +166,8 @@ func (g *Group) crossover(lo, hi int) unit.Bytes {
 }
 
 // SetAuto sets what auto runs at the size of a row, and its regret. If the time of auto is an
-// estimate, auto and the best point extrapolate from different sizes. If both have one algorithm
-// and the same settings then, Regret is 0.
+// estimate, the best point may be estimated from other sizes, because of the budget. If both have
+// one algorithm and the same settings then, Regret is 0.
 func (g *Group) SetAuto(row int, a Auto) {
 	r := &g.Rows[row]
 	best := slices.Sorted(strings.FieldsSeq(r.Best.Settings))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kernbench/bench"
@@ -78,7 +79,7 @@ func (t *tuner) plan(ctx context.Context) error {
 	if len(s.Types) == 0 {
 		s.Types = []dtype.Type{dtype.F32}
 	}
-	sizes, err := (sweep.Sizes{Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step}).List()
+	sizes, err := s.sizes()
 	if err != nil {
 		return err
 	}
@@ -114,6 +115,22 @@ func (t *tuner) plan(ctx context.Context) error {
 		t.total += int64(len(g.targets) * len(g.sizes))
 	}
 	return nil
+}
+
+// sizes lists the sizes of a sweep. If some are estimated, it adds the size up to which calls are
+// measured, and its half. auto without a table extrapolates from these two sizes, too.
+func (s *Spec) sizes() ([]unit.Bytes, error) {
+	all, err := (sweep.Sizes{Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step}).List()
+	if err != nil || s.Max <= s.MeasureTo {
+		return all, err
+	}
+	for _, size := range []unit.Bytes{s.MeasureTo / 2, s.MeasureTo} {
+		if size >= s.Min {
+			all = append(all, size)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }
 
 // machine loads a machine with its configuration, of no algorithm yet.

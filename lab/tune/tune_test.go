@@ -264,16 +264,53 @@ func TestTunePrunesAndEstimates(t *testing.T) {
 			t.Errorf("%v: faster than can be", r.Size)
 		}
 	}
-	if out.Estimated == 0 || len(g.Rows) != 8 {
+	if out.Estimated == 0 || len(g.Rows) != 9 { // with 512 KiB
 		t.Errorf("%d estimates, %d sizes", out.Estimated, len(g.Rows))
 	}
 	// By measuring them, too: what was said of the estimates holds.
 	s.MeasureTo = s.Max
 	long := tuned(t, s, openStore(t, filepath.Join(t.TempDir(), "y.db"))).Groups[0]
-	for i, r := range long.Rows {
-		if off := float64(g.Rows[i].Best.Time)/float64(r.Best.Time) - 1; max(off, -off) > 0.05 {
-			t.Errorf("%v: estimated to %v, takes %v", r.Size, g.Rows[i].Best.Time, r.Best.Time)
+	for _, r := range long.Rows {
+		at := slices.IndexFunc(g.Rows, func(other tune.Row) bool { return other.Size == r.Size })
+		if at < 0 {
+			t.Fatalf("%v: not estimated", r.Size)
 		}
+		if off := float64(g.Rows[at].Best.Time)/float64(r.Best.Time) - 1; max(off, -off) > 0.05 {
+			t.Errorf("%v: estimated to %v, takes %v", r.Size, g.Rows[at].Best.Time, r.Best.Time)
+		}
+	}
+}
+
+// TestEstimatesAsAuto: with sizes that are far apart, an estimate continues the line through the
+// two largest sizes that may be measured. So it equals that of auto without a table.
+func TestEstimatesAsAuto(t *testing.T) {
+	p := perf.Spec{
+		Base: run.Spec{Topology: "mi300x-8"}, Collective: "all_reduce", Min: 4 * unit.KiB, Max: 4 * unit.MiB, Factor: 32,
+		Algorithms: []string{algorithm.Auto}, MeasureTo: unit.MiB,
+	}
+	rows := measured(t, p).Rows
+	auto := rows[len(rows)-1]
+	if auto.Extrapolated == nil {
+		t.Fatalf("%v is simulated", auto.Size)
+	}
+	s := tuneOf(auto.Algorithm)
+	s.Base.Topology, s.Ranks = "mi300x-8", nil
+	s.Min, s.Max, s.Factor, s.MeasureTo, s.Vary = p.Min, p.Max, p.Factor, p.MeasureTo, nil
+	for _, chosen := range append(auto.Chosen, sweep.Setting{Key: "protocol", Value: auto.Protocol}) {
+		s.Vary = append(s.Vary, sweep.Variation{Key: chosen.Key, Values: []string{chosen.Value}})
+	}
+	g := tuned(t, s, openStore(t, filepath.Join(t.TempDir(), "x.db"))).Groups[0]
+	var sizes []unit.Bytes
+	var last []unit.Time
+	for _, r := range g.Rows {
+		sizes = append(sizes, r.Size)
+		last = []unit.Time{r.Best.Time, r.Configured.Time}
+	}
+	if want := []unit.Bytes{4 * unit.KiB, 128 * unit.KiB, 512 * unit.KiB, unit.MiB, 4 * unit.MiB}; !slices.Equal(sizes, want) {
+		t.Errorf("sizes %v, want %v", sizes, want)
+	}
+	if !slices.Contains(last, auto.InPlace.Time) {
+		t.Errorf("%s is estimated to %v, by auto to %v", auto.Algorithm, last, auto.InPlace.Time)
 	}
 }
 

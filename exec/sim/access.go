@@ -13,10 +13,10 @@ type access struct {
 // same memory. A kernel's loads and stores take effect in program order. The port of the own HBM
 // slice keeps that order by itself; elsewhere requests and data take different routes.
 func (r *rank) await(a mem.Addr, bytes int64, kind transferKind) {
-	if kind != aCopy && r.owns(a) && r.multis == 0 {
+	if kind != transferCopy && r.owns(a) && r.multis == 0 {
 		return
 	}
-	for r.conflicts(a, a+mem.Addr(bytes), kind == aStore || kind == aCopy) {
+	for r.conflicts(a, a+mem.Addr(bytes), kind == transferStore || kind == transferCopy) {
 		r.park(forAccess)
 	}
 }
@@ -37,7 +37,7 @@ func (r *rank) access(user uint32) {
 	if t.rows > 0 { // all between the first and the last, too
 		end = t.addr + mem.Addr(int64(t.rows-1)*t.pitch+t.bytes/int64(t.rows))
 	}
-	r.accesses = append(r.accesses, access{t.addr, end, user, t.kind == aStore})
+	r.accesses = append(r.accesses, access{t.addr, end, user, t.kind == transferStore})
 }
 
 // accessed notes that it is complete.

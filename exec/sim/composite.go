@@ -117,7 +117,7 @@ func (q *pipeline) ask(at unit.Time) {
 func (q *pipeline) inPE(at unit.Time) {
 	r := q.r
 	q.missing[q.asked%2]++
-	t := transfer{kind: aStep, rank: r.id, cell: tl.None, slot: -1, at: at, pipe: q, off: int32(q.asked)}
+	t := transfer{kind: transferStep, rank: r.id, cell: tl.None, slot: -1, at: at, pipe: q, off: int32(q.asked)}
 	r.begin(at, noc.Route{}, noc.Compute, 0, r.run.xfers.Put(&t), r.nextKey(des.Arrive, seqPipe))
 }
 
@@ -126,8 +126,8 @@ func (q *pipeline) operand(at unit.Time, a mem.Addr, bytes int64) {
 	r := q.r
 	q.missing[q.asked%2]++
 	r.engines.DMA.Enter(dma.Compute)
-	t := transfer{kind: aTile, rank: r.id, cell: tl.None, slot: -1, addr: a, bytes: bytes, at: at, pipe: q, off: int32(q.asked)}
-	r.ask(at, &t, aRequestTile, seqPipe)
+	t := transfer{kind: transferTile, rank: r.id, cell: tl.None, slot: -1, addr: a, bytes: bytes, at: at, pipe: q, off: int32(q.asked)}
+	r.ask(at, &t, transferRequestTile, seqPipe)
 }
 
 // arrived: an operand of a step has come in. Products are computed in order.
@@ -166,7 +166,7 @@ func (q *pipeline) compute(now unit.Time) {
 	}
 	end = q.epilogue(tl.PerOutputTile, m*n, end)
 	r.engines.DMA.Enter(dma.Compute)
-	t := transfer{kind: anOutput, rank: r.id, cell: tl.None, slot: -1, addr: q.p.Out.Addr,
+	t := transfer{kind: transferOutput, rank: r.id, cell: tl.None, slot: -1, addr: q.p.Out.Addr,
 		bytes: int64(m*n) * int64(q.p.Type.Size()), at: end, pipe: q}
 	i := r.run.xfers.Put(&t)
 	r.begin(end+spec.DMA.Setup, r.toMemory(t.addr), noc.Compute, t.bytes, i, r.nextKey(des.Arrive, seqPipe))

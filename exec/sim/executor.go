@@ -57,26 +57,26 @@ type Options struct {
 
 // Executor runs launches on a simulated machine, one after the other.
 type Executor struct {
-	opts      Options
-	m         *machine.Machine
-	topo      *conf.Topology
-	spec      *pe.Spec
-	order     mem.Ordering
-	q         des.Queue
-	net       *noc.Fabric
-	hbm       *machine.LinkSpec        // the port of a PE's HBM slice
-	capacity  [mem.SRAM + 1]unit.Bytes // of one memory, by kind
-	routes    map[path]noc.Route
-	pairs     *machine.PairClasses // of PEs that write to each other's memory
-	pairTimes []pairTimes          // by their numbers
-	hops      []machine.Hop        // found last
-	groups    map[string]*group
-	hubRoutes map[hubRoute]hubPath
-	run       *run
-	replaying *replay.Replay
-	traceAt   int       // see trace.Sorter.Kept
-	end       unit.Time // of the last launch's kernels
-	broken    error
+	opts         Options
+	m            *machine.Machine
+	topo         *conf.Topology
+	spec         *pe.Spec
+	order        mem.Ordering
+	q            des.Queue
+	net          *noc.Fabric
+	hbm          *machine.LinkSpec        // the port of a PE's HBM slice
+	capacity     [mem.SRAM + 1]unit.Bytes // of one memory, by kind
+	routes       map[path]noc.Route
+	pairs        *machine.PairClasses // of PEs that write to each other's memory
+	pairTimes    []pairTimes          // by their numbers
+	hops         []machine.Hop        // found last
+	groups       map[string]*group
+	switchRoutes map[switchRoute]switchPath
+	run          *run
+	replaying    *replay.Replay
+	traceAt      int       // see trace.Sorter.Kept
+	end          unit.Time // of the last launch's kernels
+	broken       error
 }
 
 // New makes an executor for a machine. It does not own the log.

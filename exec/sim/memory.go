@@ -15,12 +15,12 @@ import (
 func (r *rank) load(in *tl.Instr) {
 	bytes, reach := in.Bytes(), span(in)
 	r.address("load", in.Addr, reach)
-	r.await(in.Addr, reach, aLoad)
+	r.await(in.Addr, reach, transferLoad)
 	r.enqueue(dma.Compute)
 	c := tl.Drive(r.ctx).Cell(in.Dst)
 	c.Waiting++
 	t := transfer{
-		kind: aLoad, rank: r.id, cell: in.Dst, gen: c.Gen(), slot: -1, typ: in.Type, addr: in.Addr,
+		kind: transferLoad, rank: r.id, cell: in.Dst, gen: c.Gen(), slot: -1, typ: in.Type, addr: in.Addr,
 		off: in.DstOff, n: int32(in.N), total: int32(in.Shape.Elems()), bytes: bytes, at: r.Clock,
 		line: r.currentCall(), turn: r.turn,
 		rows: int32(in.Rows), pitch: in.Pitch,
@@ -33,7 +33,7 @@ func (r *rank) load(in *tl.Instr) {
 		log.Retain(t.value)
 	}
 	r.startsTransfer()
-	r.access(r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, aRequest, seqProgram))
+	r.access(r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, transferRequestLoad, seqProgram))
 }
 
 // ask starts the transfer of data from memory to this PE, with a request if the memory is not its
@@ -65,12 +65,12 @@ func (r *rank) store(in *tl.Instr) {
 	bytes, reach := in.Bytes(), span(in)
 	r.address("store", in.Addr, reach)
 	r.operand(in.A)
-	r.await(in.Addr, reach, aStore)
+	r.await(in.Addr, reach, transferStore)
 	to := r.storing(in.Addr)
 	r.enqueue(dma.Compute)
 	e, c := r.run.e, tl.Drive(r.ctx).Cell(in.A)
 	t := transfer{
-		kind: aStore, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
+		kind: transferStore, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
 		value: c.Value, off: c.Off + in.AOff, n: int32(in.N), bytes: bytes, at: r.Clock, line: r.currentCall(), turn: r.turn,
 		rows: int32(in.Rows), pitch: in.Pitch,
 	}
@@ -146,10 +146,10 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 		return 0
 	}
 	r.address("send", in.Addr, bytes)
-	r.await(in.Addr, bytes, aStage)
+	r.await(in.Addr, bytes, transferStage)
 	r.enqueue(dma.Compute)
 	t := transfer{
-		kind: aStage, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
+		kind: transferStage, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.currentCall(), turn: r.turn,
 	}
 	var v tl.Value
@@ -159,7 +159,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 		log.Retain(v)
 	}
 	r.startsTransfer()
-	r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, aRequestStage, seqProgram)
+	r.ask(r.startsAccess(r.Clock+r.run.e.spec.DMA.Setup, false), &t, transferRequestStage, seqProgram)
 	r.park(forCopy)
 	r.book.Accessed(history.Load, in.Addr, bytes)
 	return v
@@ -169,7 +169,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 func (r *rank) fetch(cell int32, port int, slot int32, bytes int64) {
 	c := tl.Drive(r.ctx).Cell(cell)
 	c.Waiting++
-	t := transfer{kind: aFetch, rank: r.id, cell: cell, gen: c.Gen(), slot: -1, bytes: bytes, at: r.Clock}
+	t := transfer{kind: transferFetch, rank: r.id, cell: cell, gen: c.Gen(), slot: -1, bytes: bytes, at: r.Clock}
 	if !r.run.ring.OnRecv {
 		t.slot, t.rx = slot, uint8(port)
 		r.rx[port].slots[slot].BeginRead(1)

@@ -61,18 +61,18 @@ type group struct {
 	pes []int32
 }
 
-// hubRoute is a part of a route that begins or ends at a switch.
-type hubRoute struct {
-	node, hub machine.NodeID
-	kind      hubKind
+// switchRoute is a part of a route that begins or ends at a switch.
+type switchRoute struct {
+	node, sw machine.NodeID
+	kind     switchDirection
 }
 
-type hubKind uint8
+type switchDirection uint8
 
 const (
-	toHub   hubKind = iota
-	fromHub         // to a PE, a memory or a switch
-	askHub          // to a memory, without its port
+	toSwitch      switchDirection = iota
+	fromSwitch                    // to a PE, a memory or a switch
+	askFromSwitch                 // to a memory, without its port
 )
 
 // multimem finds the switches of an instruction's group. It is a fault if there are none, or if
@@ -130,43 +130,43 @@ func (r *rank) unsupported(in *tl.Instr, err error) {
 	tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: what})
 }
 
-// hubPath is such a part, and the rate of its slowest link.
-type hubPath struct {
+// switchPath is such a part, and the rate of its slowest link.
+type switchPath struct {
 	noc.Route
 	slowest unit.Rate
 }
 
-// hubRoute returns, and caches, the route between a node of a member and its switch.
-func (e *Executor) hubRoute(g *group, kind hubKind, node machine.NodeID, member int) hubPath {
-	return e.keptRoute(hubRoute{node, g.Switches[g.At[member]].Node, kind}, func() []machine.Hop {
-		if kind == toHub {
+// switchRoute returns, and caches, the route between a node of a member and its switch.
+func (e *Executor) switchRoute(g *group, kind switchDirection, node machine.NodeID, member int) switchPath {
+	return e.keptRoute(switchRoute{node, g.Switches[g.At[member]].Node, kind}, func() []machine.Hop {
+		if kind == toSwitch {
 			return e.m.RouteUp(nil, g.Multimem, member, node)
 		}
-		return e.m.RouteDown(nil, g.Multimem, member, node, kind == askHub)
+		return e.m.RouteDown(nil, g.Multimem, member, node, kind == askFromSwitch)
 	})
 }
 
 // linkRoute returns, and caches, the route between a switch and the one above it.
-func (e *Executor) linkRoute(g *group, kind hubKind, joint int32) hubPath {
+func (e *Executor) linkRoute(g *group, kind switchDirection, joint int32) switchPath {
 	j := &g.Switches[joint]
-	return e.keptRoute(hubRoute{j.Node, g.Switches[j.Above].Node, kind}, func() []machine.Hop {
-		if kind == toHub {
+	return e.keptRoute(switchRoute{j.Node, g.Switches[j.Above].Node, kind}, func() []machine.Hop {
+		if kind == toSwitch {
 			return []machine.Hop{j.Up}
 		}
 		return []machine.Hop{j.Down}
 	})
 }
 
-func (e *Executor) keptRoute(key hubRoute, hops func() []machine.Hop) hubPath {
-	if known, ok := e.hubRoutes[key]; ok {
+func (e *Executor) keptRoute(key switchRoute, hops func() []machine.Hop) switchPath {
+	if known, ok := e.switchRoutes[key]; ok {
 		return known
 	}
-	found := hubPath{Route: e.net.AddPath(hops())}
+	found := switchPath{Route: e.net.AddPath(hops())}
 	_, found.slowest = e.net.Latency(found.Route)
-	if e.hubRoutes == nil {
-		e.hubRoutes = map[hubRoute]hubPath{}
+	if e.switchRoutes == nil {
+		e.switchRoutes = map[switchRoute]switchPath{}
 	}
-	e.hubRoutes[key] = found
+	e.switchRoutes[key] = found
 	return found
 }
 
@@ -232,7 +232,7 @@ func (r *rank) flyMulti(m *multi) uint32 {
 
 // loadReduce starts a load of several copies, which switches combine.
 func (r *rank) loadReduce(in *tl.Instr) {
-	m := r.multi(in, aGroupSum)
+	m := r.multi(in, transferGroupSum)
 	r.enqueue(dma.Compute)
 	c := tl.Drive(r.ctx).Cell(in.Dst)
 	c.Waiting++
@@ -244,7 +244,7 @@ func (r *rank) loadReduce(in *tl.Instr) {
 // reduceMulticast starts a load of several copies, which switches combine, and a store of the
 // result to all of them.
 func (r *rank) reduceMulticast(in *tl.Instr) {
-	m := r.multi(in, aGroupBoth)
+	m := r.multi(in, transferGroupBoth)
 	r.storingAll(&m)
 	r.enqueue(dma.Compute)
 	m.sums = make([]partSum, m.parts)
@@ -261,10 +261,10 @@ func (r *rank) askAll(m *multi) {
 		j := &m.group.Switches[i/m.missing]
 		m.coming[i] = int32(len(j.Below) + len(j.Members))
 	}
-	route := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), m.member).Route
-	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, m.t.kind == aGroupBoth)
+	route := e.switchRoute(m.group, toSwitch, e.m.PE(int(r.seat)), m.member).Route
+	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, m.t.kind == transferGroupBoth)
 	id := r.flyMulti(m)
-	user := x.xfers.Put(&transfer{kind: aGroupAsk, rank: r.id, cell: tl.None, slot: -1, ref: id, seq: uint32(m.group.At[m.member])})
+	user := x.xfers.Put(&transfer{kind: transferGroupAsk, rank: r.id, cell: tl.None, slot: -1, ref: id, seq: uint32(m.group.At[m.member])})
 	r.begin(start, route, noc.Compute, int64(e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 }
 
@@ -294,7 +294,7 @@ func (r *rank) inSequence(peers []int32) {
 func (r *rank) multicast(in *tl.Instr) {
 	x, e := r.run, r.run.e
 	r.operand(in.A)
-	m := r.multi(in, aGroupWrite)
+	m := r.multi(in, transferGroupWrite)
 	r.storingAll(&m)
 	r.enqueue(dma.Compute)
 	c := tl.Drive(r.ctx).Cell(in.A)
@@ -303,17 +303,17 @@ func (r *rank) multicast(in *tl.Instr) {
 		x.log.Retain(m.t.value)
 	}
 	r.noteRead(in.A, &m.t)
-	path := e.hubRoute(m.group, toHub, e.m.PE(int(r.seat)), m.member)
+	path := e.switchRoute(m.group, toSwitch, e.m.PE(int(r.seat)), m.member)
 	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, true)
 	joint := m.group.At[m.member]
 	id := r.flyMulti(&m)
 	for k := range m.parts {
-		t := transfer{kind: aGroupWrite, rank: r.id, cell: tl.None, slot: -1, ref: id, off: int32(k), total: int32(m.parts),
+		t := transfer{kind: transferGroupWrite, rank: r.id, cell: tl.None, slot: -1, ref: id, off: int32(k), total: int32(m.parts),
 			seq: uint32(joint)}
 		if k == m.parts-1 {
 			t.slot, t.rx = m.t.slot, m.t.rx
 		}
-		bytes := m.wire(r, aGroupWrite, k, joint, path)
+		bytes := m.wire(r, transferGroupWrite, k, joint, path)
 		r.begin(start, path.Route, noc.Compute, bytes, x.xfers.Put(&t), r.nextKey(des.Arrive, seqProgram))
 	}
 	r.inSequence(m.peers)
@@ -321,8 +321,8 @@ func (r *rank) multicast(in *tl.Instr) {
 
 // wire returns the bytes that a request takes on a path to or from a switch, or those of a part
 // with the protocol's flags.
-func (m *multi) wire(r *rank, kind transferKind, part int, joint int32, path hubPath) int64 {
-	if kind <= aGroupRequest {
+func (m *multi) wire(r *rank, kind transferKind, part int, joint int32, path switchPath) int64 {
+	if kind <= transferGroupRequest {
 		return int64(r.run.e.topo.Fabric().RequestBytes)
 	}
 	_, n := m.part(part)
@@ -336,31 +336,31 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 	r, m := &x.ranks[t.rank], x.multis.At(t.ref)
 	e, part, to := x.e, int(t.off), int32(t.seq) // to a switch or member
 	switch t.kind {
-	case aGroupAsk, aGroupWrite:
+	case transferGroupAsk, transferGroupWrite:
 		switch {
 		case m.group.Switches[to].Above >= 0:
 			x.sendsUp(r, t.kind, t.ref, to, part, now)
-		case t.kind == aGroupAsk:
-			x.spreads(r, aGroupSpread, t.ref, to, part, now)
+		case t.kind == transferGroupAsk:
+			x.spreads(r, transferGroupSpread, t.ref, to, part, now)
 		default:
-			x.spreads(r, aGroupForward, t.ref, to, part, now)
+			x.spreads(r, transferGroupForward, t.ref, to, part, now)
 		}
-	case aGroupSpread, aGroupForward:
+	case transferGroupSpread, transferGroupForward:
 		x.spreads(r, t.kind, t.ref, to, part, now)
-	case aGroupRequest:
-		path, joint := e.hubRoute(m.group, toHub, e.m.HBM(int(m.group.pes[to])), int(to)), m.group.At[to]
+	case transferGroupRequest:
+		path, joint := e.switchRoute(m.group, toSwitch, e.m.HBM(int(m.group.pes[to])), int(to)), m.group.At[to]
 		for k := range m.parts {
-			r.beginPart(now, path, m, aGroupRead, t.ref, k, joint, joint)
+			r.beginPart(now, path, m, transferGroupRead, t.ref, k, joint, joint)
 		}
-	case aGroupRead:
+	case transferGroupRead:
 		x.combines(r, t.ref, to, part, now)
-	case aGroupResult:
+	case transferGroupResult:
 		x.sendsBack(r, t.ref, to, part, now)
-	case aGroupSum:
+	case transferGroupSum:
 		if m.left--; m.left == 0 {
 			x.doneMulti(r, t.ref, now)
 		}
-	case aGroupCopy:
+	case transferGroupCopy:
 		x.copied(r, t.ref, int(to), part, now)
 	}
 }
@@ -388,9 +388,9 @@ func (x *run) combines(r *rank, id uint32, joint int32, part int, now unit.Time)
 	}
 	switch {
 	case j.Above >= 0:
-		x.sendsUp(r, aGroupRead, id, joint, part, now+late)
-	case m.t.kind == aGroupBoth:
-		x.spreads(r, aGroupForward, id, joint, part, now+late)
+		x.sendsUp(r, transferGroupRead, id, joint, part, now+late)
+	case m.t.kind == transferGroupBoth:
+		x.spreads(r, transferGroupForward, id, joint, part, now+late)
 	default:
 		x.sendsBack(r, id, joint, part, now+late)
 	}
@@ -401,36 +401,36 @@ func (x *run) sendsBack(r *rank, id uint32, joint int32, part int, at unit.Time)
 	m := x.multis.At(id)
 	next := m.group.At[m.member]
 	if next == joint {
-		path := x.e.hubRoute(m.group, fromHub, x.e.m.PE(int(r.seat)), m.member)
-		r.beginPart(at, path, m, aGroupSum, id, part, joint, 0)
+		path := x.e.switchRoute(m.group, fromSwitch, x.e.m.PE(int(r.seat)), m.member)
+		r.beginPart(at, path, m, transferGroupSum, id, part, joint, 0)
 		return
 	}
 	for m.group.Switches[next].Above != joint {
 		next = m.group.Switches[next].Above
 	}
-	r.beginPart(at, x.e.linkRoute(m.group, fromHub, next), m, aGroupResult, id, part, joint, next)
+	r.beginPart(at, x.e.linkRoute(m.group, fromSwitch, next), m, transferGroupResult, id, part, joint, next)
 }
 
 // sendsUp sends a request, or a part, from a switch to the one above it.
 func (x *run) sendsUp(r *rank, kind transferKind, id uint32, joint int32, part int, at unit.Time) {
 	m := x.multis.At(id)
 	above := m.group.Switches[joint].Above
-	r.beginPart(at, x.e.linkRoute(m.group, toHub, joint), m, kind, id, part, above, above)
+	r.beginPart(at, x.e.linkRoute(m.group, toSwitch, joint), m, kind, id, part, above, above)
 }
 
 // spreads sends a request, or copies of a part, to all that are below a switch. The kind is that of
 // what goes to switches; the next kind goes to members.
 func (x *run) spreads(r *rank, kind transferKind, id uint32, joint int32, part int, at unit.Time) {
-	m, route := x.multis.At(id), fromHub
+	m, route := x.multis.At(id), fromSwitch
 	j := &m.group.Switches[joint]
 	for _, below := range j.Below {
-		r.beginPart(at, x.e.linkRoute(m.group, fromHub, below), m, kind, id, part, joint, below)
+		r.beginPart(at, x.e.linkRoute(m.group, fromSwitch, below), m, kind, id, part, joint, below)
 	}
-	if kind == aGroupSpread {
-		route = askHub
+	if kind == transferGroupSpread {
+		route = askFromSwitch
 	}
 	for _, member := range j.Members {
-		path := x.e.hubRoute(m.group, route, x.e.m.HBM(int(m.group.pes[member])), int(member))
+		path := x.e.switchRoute(m.group, route, x.e.m.HBM(int(m.group.pes[member])), int(member))
 		r.beginPart(at, path, m, kind+1, id, part, joint, member)
 	}
 }
@@ -461,7 +461,7 @@ func (x *run) copied(r *rank, id uint32, member, part int, now unit.Time) {
 
 // beginPart sends a request, or a part of the data, between a switch and what is next to it, which
 // is numbered to.
-func (r *rank) beginPart(at unit.Time, path hubPath, m *multi, kind transferKind, id uint32, part int, joint, to int32) {
+func (r *rank) beginPart(at unit.Time, path switchPath, m *multi, kind transferKind, id uint32, part int, joint, to int32) {
 	user := r.run.xfers.Put(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, ref: id, off: int32(part), seq: uint32(to)})
 	r.begin(at, path.Route, noc.Compute, m.wire(r, kind, part, joint, path), user, r.nextKey(des.Arrive, seqReply))
 }
@@ -499,7 +499,7 @@ func (x *run) doneMulti(r *rank, id uint32, now unit.Time) {
 	x.release(m.t.value)
 	r.endsTransfer(now)
 	r.accesses = slices.DeleteFunc(r.accesses, func(a access) bool { return a.user == multiAccess|id })
-	if m.t.kind == aGroupSum {
+	if m.t.kind == transferGroupSum {
 		r.emitSpan(trace.Load, m.t.at, now, m.t.bytes, m.t.line)
 		r.filled(&m.t, now)
 	} else {

@@ -106,7 +106,7 @@ func (r *rank) put(in *tl.Instr) {
 	op := r.book.Sided(in)
 	p := r.peers.at(i)
 	t := transfer{
-		kind: aPut, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote, channels: uint16(in.Channels),
+		kind: transferPut, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote, channels: uint16(in.Channels),
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.currentCall(), turn: r.turn,
 	}
 	f := effect{
@@ -133,7 +133,7 @@ func (r *rank) put(in *tl.Instr) {
 	p.out++
 	if fromMemory && !r.holds(s.Local) {
 		// A request for the source goes to its memory.
-		x.xfers.At(user).becomes(aRequestPut)
+		x.xfers.At(user).becomes(transferRequestPut)
 		r.begin(start, e.request(e.m.PE(int(r.seat)), from), noc.Control, int64(e.topo.Fabric().RequestBytes), user,
 			r.nextKey(des.Arrive, seqProgram))
 	} else {
@@ -163,7 +163,7 @@ func (r *rank) get(in *tl.Instr) {
 	r.enqueue(dma.Collective)
 	op := r.book.Sided(in)
 	t := transfer{
-		kind: aGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
+		kind: transferGet, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: s.Remote,
 		n: int32(in.N), total: int32(in.N), bytes: bytes, at: r.Clock, line: r.currentCall(), turn: r.turn,
 	}
 	f := effect{wordUpdate: wordUpdate{win: s.Win, member: s.Peer, peer: i, word: -1, info: r.newCallInfo(call)}, local: s.Local}
@@ -174,7 +174,7 @@ func (r *rank) get(in *tl.Instr) {
 	if pe == r.seat {
 		r.begin(start, t.route, noc.Collective, bytes, user, r.nextKey(des.Arrive, seqProgram))
 	} else {
-		x.xfers.At(user).becomes(aRequestGet)
+		x.xfers.At(user).becomes(transferRequestGet)
 		r.begin(start, ask, noc.Control, int64(e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 	}
 	if !s.NBI {
@@ -210,9 +210,9 @@ func (r *rank) departedSided(t *transfer, end unit.Time) {
 	x := r.run
 	r.leave(dma.Collective, end)
 	f := x.effects.At(t.ref)
-	if x.log != nil && t.n > 0 && (f.fromMemory || t.kind == aGet) {
+	if x.log != nil && t.n > 0 && (f.fromMemory || t.kind == transferGet) {
 		from := f.local
-		if t.kind == aGet {
+		if t.kind == transferGet {
 			from = t.addr
 		}
 		t.value = x.log.NewValue()
@@ -226,39 +226,39 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 	t := *place
 	r := &x.ranks[t.rank]
 	switch t.kind {
-	case aRequestPut, aRequestGet:
-		if t.kind == aRequestGet {
+	case transferRequestPut, transferRequestGet:
+		if t.kind == transferRequestGet {
 			r.arriveSpan(&x.effects.At(t.ref).wordUpdate, now, t.bytes)
 		}
-		place.becomes(t.kind - aRequestPut + aPut) // the constants of requests are in the same order
+		place.becomes(t.kind - transferRequestPut + transferPut) // the constants of requests are in the same order
 		r.begin(now, t.route, noc.Collective, x.putWire(t.bytes, x.effects.At(t.ref).lines), user, r.nextKey(des.Arrive, seqReply))
 		return
-	case anAtomic:
+	case transferAtomic:
 		if x.delayVisibility(r, user, &place.seen, now, r.late(x.effects.At(t.ref).peer, tl.NoLine)) {
 			return
 		}
 		x.atomicArrived(r, user, now)
 		return
-	case aPut:
+	case transferPut:
 		if x.delayPut(r, user, now) {
 			return
 		}
 	}
 	f := *x.effects.At(t.ref)
-	if t.kind == aPut && !t.seen {
+	if t.kind == transferPut && !t.seen {
 		x.putArrived(&t, &f, now)
 	}
-	if (t.kind == aPut || t.kind == aGet) && f.word >= 0 && x.delayVisibility(r, user, &place.seen, now, r.latePut(&t, &f)) {
+	if (t.kind == transferPut || t.kind == transferGet) && f.word >= 0 && x.delayVisibility(r, user, &place.seen, now, r.latePut(&t, &f)) {
 		return
 	}
 	r.sidedInFlight--
 	switch t.kind {
-	case aPut:
+	case transferPut:
 		r.oneSidedSpan(trace.Put, &f.wordUpdate, now, t.bytes, t.line)
 		r.arriveSpan(&f.wordUpdate, now, t.bytes)
 		r.opsAckedAt = max(r.opsAckedAt, r.acknowledge(f.peer, now))
 		r.oneSidedEnded(f.peer)
-	case aGet:
+	case transferGet:
 		if x.log != nil {
 			x.log.Store(t.origin(r, now), f.local, t.value, 0, int(t.n), t.typ)
 			x.log.Release(t.value)
@@ -269,7 +269,7 @@ func (x *run) deliveredSided(user uint32, now unit.Time) {
 		}
 		r.opsAckedAt = max(r.opsAckedAt, now)
 		r.oneSidedEnded(-1)
-	case aReply:
+	case transferReply:
 		r.opsAckedAt = max(r.opsAckedAt, now)
 		r.oneSidedEnded(-1)
 		r.reply, f.word = f.value, -1

@@ -49,7 +49,7 @@ func (r *rank) lateToken(t *transfer) unit.Time {
 // put through channels may be seen before it.
 func (r *rank) latePut(t *transfer, f *effect) unit.Time {
 	late := r.late(f.peer, f.lines)
-	if rate := r.run.ring.Protocol.Through(int32(t.channels)); rate > 0 && t.kind == aPut && !t.seen {
+	if rate := r.run.ring.Protocol.Through(int32(t.channels)); rate > 0 && t.kind == transferPut && !t.seen {
 		e := r.run.e
 		if pair := &e.pairTimes[r.peers.at(f.peer).pair]; !pair.own {
 			head := pair.heads[0]
@@ -77,7 +77,7 @@ func (x *run) putWire(bytes int64, lines tl.PacketLine) int64 {
 // memory travel with the flags of the protocol. The PE's own memory and the SRAM of a cube hold
 // data alone, and tiles of a composite are no messages.
 func (r *rank) onWire(t *transfer) int64 {
-	if t.kind != aLoad && t.kind != aStore || t.addr.Space() == mem.SRAM || t.addr.Unit() == int(r.seat) {
+	if t.kind != transferLoad && t.kind != transferStore || t.addr.Space() == mem.SRAM || t.addr.Unit() == int(r.seat) {
 		return t.bytes
 	}
 	return r.run.ring.Protocol.Wire(t.bytes)

@@ -186,5 +186,5 @@ func (r *replaying) discard() {
 	e.q = *des.From(r.start)
 	e.net = e.newFabric()
 	clear(e.routes)
-	clear(e.hubRoutes)
+	clear(e.switchRoutes)
 }

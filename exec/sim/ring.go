@@ -102,7 +102,7 @@ func (r *rank) sendToken(port int, at unit.Time) {
 	if x.ring.OnRecv {
 		readSlot = -1 // its credit was already sent
 	}
-	t := transfer{kind: aToken, port: uint8(port), rank: r.id, cell: tl.None, slot: readSlot, rx: s.in,
+	t := transfer{kind: transferToken, port: uint8(port), rank: r.id, cell: tl.None, slot: readSlot, rx: s.in,
 		ref: x.tokens.Put(&part), seq: q.Sent, bytes: part.Bytes(), at: at, channels: s.channels, line: s.line}
 	if x.history != nil {
 		r.accountSend(port, at)
@@ -314,7 +314,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 	e := x.e
 	if in.N > 0 {
 		r.address("recv", in.Addr, in.Bytes())
-		r.await(in.Addr, in.Bytes(), aCopy)
+		r.await(in.Addr, in.Bytes(), transferCopy)
 	}
 	addr := in.Addr
 	slots := memory.RingNode(e.m, int(r.pe), x.ring.Space)
@@ -322,7 +322,7 @@ func (r *rank) copyOut(in *tl.Instr, port int) {
 		tok, slot := r.takeToken(q)
 		v, off := r.castToken(in.Type, &tok)
 		t := transfer{
-			kind: aCopy, rank: r.id, cell: tl.None, slot: slot, rx: uint8(port), typ: in.Type, addr: addr,
+			kind: transferCopy, rank: r.id, cell: tl.None, slot: slot, rx: uint8(port), typ: in.Type, addr: addr,
 			value: v, off: off, n: tok.N, bytes: tok.Bytes(), at: r.Clock, line: r.currentCall(), turn: r.turn,
 		}
 		if t.n > 0 {

@@ -23,7 +23,7 @@ func (r *rank) engineCopy(op *launch.StreamOp) {
 	bytes := op.Bytes * int64(op.Rows)
 	elems := int32(bytes / int64(op.Type.Size()))
 	t := transfer{
-		kind: anEngineCopy, rank: r.id, cell: tl.None, slot: -1, typ: op.Type, addr: op.Src, rows: int32(op.Rows), pitch: op.SrcPitch,
+		kind: transferEngineCopy, rank: r.id, cell: tl.None, slot: -1, typ: op.Type, addr: op.Src, rows: int32(op.Rows), pitch: op.SrcPitch,
 		n: elems, total: elems, bytes: bytes, at: r.Clock, line: frames.NewCall(op.Line),
 	}
 	if x.log != nil {
@@ -57,8 +57,8 @@ func (r *rank) nearestPE(a mem.Addr) machine.NodeID {
 // copyDelivered: the bytes are there, or, within one memory, in flight back to it.
 func (r *rank) copyDelivered(t *transfer, now unit.Time) {
 	x, e, op := r.run, r.run.e, r.stream.op
-	if to := node(e.m, op.Dst); t.kind == anEngineCopy && node(e.m, op.Src) == to {
-		t.becomes(anEngineReturn)
+	if to := node(e.m, op.Dst); t.kind == transferEngineCopy && node(e.m, op.Src) == to {
+		t.becomes(transferEngineReturn)
 		r.begin(now, e.route(r.nearestPE(op.Dst), to), noc.Collective, t.bytes, x.xfers.Put(t), r.nextKey(des.Arrive, seqReply))
 		return
 	}

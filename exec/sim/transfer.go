@@ -55,43 +55,43 @@ func (t *transfer) becomes(k transferKind) { t.kind = k }
 type transferKind uint8
 
 const (
-	aLoad  transferKind = iota
-	aStage              // source of a send from memory, in flight into the PE
-	aTile               // operand of a composite
-	aStep               // step of a composite whose operands are in the PE: it moves no bytes
-	aStore
-	anOutput // output of a composite
-	aFetch   // slot outside the PE, in flight into it
-	aCopy    // slot to memory
-	aToken
-	anEngineCopy   // copy of a stream, from memory to memory
-	anEngineReturn // the data of a copy within one memory, on the way back to that memory
+	transferLoad  transferKind = iota
+	transferStage              // source of a send from memory, in flight into the PE
+	transferTile               // operand of a composite
+	transferStep               // step of a composite whose operands are in the PE: it moves no bytes
+	transferStore
+	transferOutput // output of a composite
+	transferFetch  // slot outside the PE, in flight into it
+	transferCopy   // slot to memory
+	transferToken
+	transferEngineCopy   // copy of a stream, from memory to memory
+	transferEngineReturn // the data of a copy within one memory, on the way back to that memory
 
-	// Requests for data of another memory, in the order of aLoad, aStage and aTile.
-	aRequest
-	aRequestStage
-	aRequestTile
+	// Requests for data of another memory, in the order of the three kinds of data: loads, sends, tiles.
+	transferRequestLoad
+	transferRequestStage
+	transferRequestTile
 
 	// One-sided communication.
-	aPut
-	aGet
-	anAtomic
-	aReply // to an atomic
-	aRequestPut
-	aRequestGet
+	transferPut
+	transferGet
+	transferAtomic
+	transferReply // to an atomic
+	transferRequestPut
+	transferRequestGet
 
 	// Loads and stores of all copies of a window: messages up to a switch, and down from there. For
 	// a message down, the kind to a member is one more than the kind to a switch.
-	aGroupAsk     // request of a load, up to a switch
-	aGroupSpread  // request, down to a switch
-	aGroupRequest // request, down to a member
-	aGroupRead    // data of a member, or combined data of a switch below, up to a switch
-	aGroupResult  // result of a load, down to a switch
-	aGroupSum     // result of a load, down to the PE
-	aGroupWrite   // data of a store, up to a switch
-	aGroupForward // data of a store, down to a switch
-	aGroupCopy    // data of a store, down to a member
-	aGroupBoth    // an operation that loads and stores; no message has this kind
+	transferGroupAsk     // request of a load, up to a switch
+	transferGroupSpread  // request, down to a switch
+	transferGroupRequest // request, down to a member
+	transferGroupRead    // data of a member, or combined data of a switch below, up to a switch
+	transferGroupResult  // result of a load, down to a switch
+	transferGroupSum     // result of a load, down to the PE
+	transferGroupWrite   // data of a store, up to a switch
+	transferGroupForward // data of a store, down to a switch
+	transferGroupCopy    // data of a store, down to a member
+	transferGroupBoth    // an operation that loads and stores; no message has this kind
 )
 
 // begin starts transfer i on the fabric, at a time that may lie in the future.
@@ -100,14 +100,14 @@ func (r *rank) begin(at unit.Time, route noc.Route, c noc.Class, bytes int64, i 
 	t := x.xfers.At(i)
 	var origin cause.Point
 	if r.causes != nil {
-		if origin = r.origins(at); t.kind == aToken {
+		if origin = r.origins(at); t.kind == transferToken {
 			origin = x.causes.Begin(cause.StepOf(t.seq), origin)
 		}
 	}
 	x.e.net.Send(at, noc.Transfer{
 		Route: route, Class: c, Bytes: bytes, Source: r.source, User: i,
 		Cause: origin,
-		Taken: x.log != nil && (t.kind == aLoad || t.kind == aStage || t.kind == anEngineCopy),
+		Taken: x.log != nil && (t.kind == transferLoad || t.kind == transferStage || t.kind == transferEngineCopy),
 	}, key)
 }
 
@@ -142,24 +142,24 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 	if x.causes != nil {
 		x.setCurrent(x.e.net.SinkCause())
 	}
-	if user&aNotice != 0 {
+	if user&noticeBit != 0 {
 		return
 	}
 	t := x.xfers.At(user)
 	r := &x.ranks[t.rank]
 	slot, port := t.slot, t.rx
 	switch t.kind {
-	case aLoad, aStore, aTile, anOutput, aStage:
+	case transferLoad, transferStore, transferTile, transferOutput, transferStage:
 		r.leave(dma.Compute, end)
-	case aToken:
+	case transferToken:
 		r.leave(dma.Collective, end)
 		r.endsTransfer(end)
 		if r.inFlight == 0 && r.wait == forDrain {
 			r.wake(end)
 		}
-	case aPut, aGet:
+	case transferPut, transferGet:
 		r.departedSided(t, end)
-	case aGroupWrite:
+	case transferGroupWrite:
 		if t.off == t.total-1 {
 			r.leave(dma.Compute, end)
 		}
@@ -169,7 +169,7 @@ func (s *sink) Departed(user uint32, end unit.Time) {
 		x.useEnds(r.rx[port], uint32(slot), x.current)
 		r.giveCredits(int(port))
 	}
-	if t.kind == aPut && r.wait == forSource && r.target == int32(user) {
+	if t.kind == transferPut && r.wait == forSource && r.target == int32(user) {
 		r.AdvanceTo(end)
 		x.resume(r)
 	}
@@ -237,7 +237,7 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 		return
 	}
 	x := s.run
-	if user&aNotice != 0 {
+	if user&noticeBit != 0 {
 		x.noticeArrived(user, now)
 		return
 	}
@@ -245,43 +245,43 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	if x.causes != nil && !arrived.seen {
 		x.setCurrent(x.e.net.SinkCause())
 	}
-	if arrived.kind >= aGroupAsk {
+	if arrived.kind >= transferGroupAsk {
 		x.deliveredMulti(user, now)
 		return
 	}
-	if arrived.kind >= aPut {
+	if arrived.kind >= transferPut {
 		x.deliveredSided(user, now)
 		return
 	}
 	r := &x.ranks[arrived.rank]
-	if arrived.kind >= aRequest {
-		arrived.becomes(arrived.kind - aRequest + aLoad) // the requested data
+	if arrived.kind >= transferRequestLoad {
+		arrived.becomes(arrived.kind - transferRequestLoad + transferLoad) // the requested data
 		r.begin(now, arrived.route, noc.Compute, r.onWire(arrived), user, r.nextKey(des.Arrive, seqReply))
 		return
 	}
-	if arrived.kind == aToken && x.delayVisibility(r, user, &arrived.seen, now, r.lateToken(arrived)) {
+	if arrived.kind == transferToken && x.delayVisibility(r, user, &arrived.seen, now, r.lateToken(arrived)) {
 		return
 	}
 	t := *arrived
 	arrived.pipe = nil
 	x.xfers.Drop(user)
 	switch t.kind {
-	case aToken:
+	case transferToken:
 		x.arrive(r, &t, now)
 		return
-	case aTile, aStep:
+	case transferTile, transferStep:
 		t.pipe.arrived(int(t.off), now)
 		return
-	case anOutput:
+	case transferOutput:
 		t.pipe.stored(now)
 		return
-	case aFetch:
+	case transferFetch:
 		r.filled(&t, now)
 		return
-	case anEngineCopy, anEngineReturn:
+	case transferEngineCopy, transferEngineReturn:
 		r.copyDelivered(&t, now)
 		return
-	case aStore, aCopy:
+	case transferStore, transferCopy:
 		x.written(r, &t, now)
 		if t.ref != 0 {
 			r.storeArrived(int32(t.ref-1), now)
@@ -291,15 +291,15 @@ func (s *sink) Delivered(user uint32, now unit.Time) {
 	r.endsTransfer(now)
 	r.accessed(user)
 	switch t.kind {
-	case aLoad:
+	case transferLoad:
 		r.emitSpan(trace.Load, t.at, now, t.bytes, t.line)
 		r.filled(&t, now)
-	case aStore:
+	case transferStore:
 		r.emitSpan(trace.Store, t.at, now, t.bytes, t.line)
 	}
 	// A load fills a cell, and a store may be awaited by others: neither ends a wait for a copy. A
 	// wait for an access rechecks its memory after each access.
-	if r.wait == forCopy && t.kind != aLoad && t.kind != aStore || r.wait == forAccess {
+	if r.wait == forCopy && t.kind != transferLoad && t.kind != transferStore || r.wait == forAccess {
 		r.AdvanceTo(now)
 		x.resume(r)
 		return

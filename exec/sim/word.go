@@ -31,8 +31,8 @@ type notice struct {
 	seen bool // its arrival has been seen, or a time is set
 }
 
-// aNotice marks the number of a notice for the fabric, to which transfers have numbers too.
-const aNotice = 1 << 27
+// noticeBit marks the number of a notice for the fabric, to which transfers have numbers too.
+const noticeBit = 1 << 27
 
 // watch is the words that a rank waits for. Ranks that are parked on words of one PE form a
 // list by id.
@@ -120,7 +120,7 @@ func (r *rank) notify(in *tl.Instr) {
 	at := r.startTime(i, byWord, r.Clock)
 	r.sidedInFlight++
 	m := noc.Transfer{Route: route, Class: noc.Control, Bytes: int64(x.e.topo.Fabric().RequestBytes), Source: r.source,
-		User: aNotice | x.notices.Put(&n)}
+		User: noticeBit | x.notices.Put(&n)}
 	if r.causes != nil {
 		m.Cause = r.origins(at)
 	}
@@ -130,7 +130,7 @@ func (r *rank) notify(in *tl.Instr) {
 
 // noticeArrived: a notification has arrived.
 func (x *run) noticeArrived(user uint32, now unit.Time) {
-	n := x.notices.At(user &^ aNotice)
+	n := x.notices.At(user &^ noticeBit)
 	if x.causes != nil && !n.seen {
 		x.setCurrent(x.e.net.SinkCause())
 	}
@@ -143,7 +143,7 @@ func (x *run) noticeArrived(user uint32, now unit.Time) {
 		r.oneSidedSpan(trace.Notify, &f, now, int64(f.typ.Size()), f.info.line)
 		r.arriveSpan(&f, now, int64(f.typ.Size()))
 	}
-	x.notices.Drop(user &^ aNotice)
+	x.notices.Drop(user &^ noticeBit)
 	r.opsAckedAt = max(r.opsAckedAt, r.acknowledge(f.peer, now))
 	r.oneSidedEnded(f.peer)
 	x.update(&f, now)
@@ -166,7 +166,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	}
 	r.order(i, byControl, false)
 	at := r.startTime(i, byWord, r.Clock)
-	user := r.newSided(&transfer{kind: anAtomic, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: r.currentCall()}, &f)
+	user := r.newSided(&transfer{kind: transferAtomic, rank: r.id, cell: tl.None, slot: -1, at: r.Clock, line: r.currentCall()}, &f)
 	r.begin(at, r.controlTo(i), noc.Control, int64(r.run.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqProgram))
 	r.parkOn(forReply, int32(user))
 	s.Got = r.reply
@@ -186,7 +186,7 @@ func (r *rank) atomic(in *tl.Instr) {
 func (x *run) atomicArrived(r *rank, user uint32, now unit.Time) {
 	t := x.xfers.At(user)
 	f := x.effects.At(t.ref)
-	t.becomes(aReply)
+	t.becomes(transferReply)
 	former := f.win.Words(int(f.member))[f.word]
 	r.arriveSpan(&f.wordUpdate, now, int64(f.typ.Size()))
 	r.begin(now, r.backFrom(f.peer), noc.Control, int64(x.e.topo.Fabric().RequestBytes), user, r.nextKey(des.Arrive, seqReply))

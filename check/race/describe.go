@@ -106,9 +106,9 @@ func (d *Detector) state(f, e *event) string {
 	case d.doneAt(f) == 0:
 		return "possibly still in flight"
 	case f.agent != e.agent && d.agents[e.agent].clk.reaches(f.agent, f.issued):
-		return fmt.Sprintf("finished in this run, but still in flight at the last release of %v", d.agentOf(f))
+		return fmt.Sprintf("in this run it ended before the other access, but it was still in flight at the last release of %v", d.agentOf(f))
 	}
-	return fmt.Sprintf("finished in this run, but no notification of its end reaches %v", d.agentOf(e))
+	return fmt.Sprintf("in this run it ended before the other access, but nothing notifies %v of its end", d.agentOf(e))
 }
 
 // lost reports two updates of a word.
@@ -195,10 +195,10 @@ func (d *Detector) missingEdge(f, e *event) string {
 		return fmt.Sprintf("%v must wait, before %s, for %s of %v too; or, if %s is of a later round, %v must first wait for a signal that %v sends after %s, or meet it in a barrier",
 			whom, there, d.spot(u), who, here, who, whom, there)
 	case u != nil && u.set:
-		return fmt.Sprintf("%s of %v ends with %v %d, which may come about without %s of %v, because another set does: let %v set the word again only when %v has answered",
+		return fmt.Sprintf("%s of %v ends with %v %d, and another set can satisfy it without %s of %v: let %v set the word again only when %v has answered",
 			spot(s.call, s.line), whom, s.cmp, s.value, d.spot(u), who, who, whom)
 	case u != nil:
-		return fmt.Sprintf("%s of %v ends with %v %d, which may come about without %s of %v, because something else counts instead: wait for all that is added, or give each sender a word of its own",
+		return fmt.Sprintf("%s of %v ends with %v %d, and other updates can satisfy it without %s of %v: wait for all that is added, or give each sender a word of its own",
 			spot(s.call, s.line), whom, s.cmp, s.value, d.spot(u), who)
 	}
 	finish := d.finishing(f, int32(whom.PE))

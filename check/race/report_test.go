@@ -283,7 +283,7 @@ func TestMissing(t *testing.T) {
 			h.read(0, at(1, 0, 64))
 			h.store(1, at(1, 0, 64))
 		}, "rank 1 must not write before rank 0 has read: a barrier between load at"},
-		{"one word for each", twoMay(true), "which may come about without notify at"},
+		{"one word for each", twoMay(true), "other updates can satisfy it without notify at"},
 		{"a wait for the first notification, twice", func(h *account) {
 			h.notify(0, wordOf(1, 0), 1)
 			h.wait(1, 0, tl.GE, 1)
@@ -292,7 +292,7 @@ func TestMissing(t *testing.T) {
 			h.notify(0, wordOf(1, 0), 1)
 			h.wait(1, 0, tl.GE, 1)
 			h.read(1, at(0, 0, 64))
-		}, "of rank 1 ends with >= 1, which may come about without notify at"},
+		}, "of rank 1 ends with >= 1, and other updates can satisfy it without notify at"},
 		{"a writer that is a round ahead", func(h *account) {
 			h.notify(0, wordOf(1, 0), 1)
 			h.wait(1, 0, tl.GE, 1)

@@ -78,6 +78,15 @@ func (d *decoder) fail(n *yaml.Node, path, format string, args ...any) {
 	d.ledger.add(d.at(n).errorf(path, format, args...))
 }
 
+// setAt returns the place at which a key is said to be set: that of its value, if that is a scalar,
+// else that of the key, whose value may begin on a later line.
+func (d *decoder) setAt(key, value *yaml.Node) place {
+	if value.Kind == yaml.ScalarNode && value.Tag != "!!null" {
+		return d.at(value)
+	}
+	return d.at(key)
+}
+
 // mark records that path was set at p.
 func (d *decoder) mark(path string, p place) {
 	d.ledger.order++
@@ -158,7 +167,7 @@ func (d *decoder) structure(n *yaml.Node, f *field, v reflect.Value, path string
 			d.ledger.failed[path] = true // it was not set
 			return
 		}
-		d.mark(below, d.at(key))
+		d.mark(below, d.setAt(key, value))
 		d.value(value, child, v.Field(child.index), below)
 	})
 }

@@ -74,7 +74,7 @@ func (es Errors) err() error {
 	return es
 }
 
-// place is the place of a key in a source. The zero value is no place.
+// place is the place of a key, or of its value, in a source. The zero value is no place.
 type place struct {
 	text      *text
 	line, col int
@@ -110,7 +110,7 @@ func (p place) unknown(key, hint string) *Error {
 	return e
 }
 
-// places has the place where each key was set last, by dotted path.
+// places has the place where each key was set last, by dotted path: see decoder.setAt.
 type places map[string]place
 
 // find returns the place of key, or of the nearest key above it that has one.

@@ -111,7 +111,11 @@ func (d *decoder) set(root *field, v reflect.Value, arg string) {
 	case node == nil:
 		node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}
 	}
-	d.mark(path, whole)
+	set := whole
+	if node.Kind == yaml.ScalarNode && node.Tag != "!!null" {
+		set = d.at(node)
+	}
+	d.mark(path, set)
 	d.value(node, f, v, path)
 	if !unique() {
 		d.fail(node, path, "found %v a second time in the list; each may stand once", v)

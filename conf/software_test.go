@@ -98,7 +98,7 @@ func TestRingsKnowTheirPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := r.Errorf("n_slots", "too many").Error(); !strings.HasPrefix(text, "node.yaml:2:3: defaults.n_slots: too many\n") {
+	if text := r.Errorf("n_slots", "too many").Error(); !strings.HasPrefix(text, "node.yaml:2:12: defaults.n_slots: too many\n") {
 		t.Error(text)
 	}
 	if text := r.Errorf("slot_size", "too large").Error(); !strings.HasPrefix(text, "built-in ccl.yaml:") {

@@ -40,21 +40,21 @@ func TestCheckEntries(t *testing.T) {
 		{"nothing", "", ""},
 		{"settings without module", "no_entry: {n_slots: 8}", ""},
 		{"a topology that was registered", "no_entry: {topology: two_by, w: 2}", ""},
-		{"a slip in the module", "mine: {module: ring_alreduce}", "ccl.yaml:2:10: algorithms.mine.module: " +
+		{"a slip in the module", "mine: {module: ring_alreduce}", "ccl.yaml:2:18: algorithms.mine.module: " +
 			`unknown algorithm "ring_alreduce"; did you mean "ring_allreduce"?`},
 		{"a slip in the name", "rign_allreduce: {n_slots: 3}", "ccl.yaml:2:3: algorithms.rign_allreduce: " +
 			`names no module, and no algorithm has this name; a new entry needs module: NAME; did you mean "ring_allreduce"?`},
 		{"no module at all", "something_else: {n_slots: 3}", "ccl.yaml:2:3: algorithms.something_else: " +
 			"names no module, and no algorithm has this name; a new entry needs module: NAME"},
-		{"a slip in the topology", "ring_allreduce: {topology: ring1d}", "ccl.yaml:2:20: algorithms.ring_allreduce.topology: " +
+		{"a slip in the topology", "ring_allreduce: {topology: ring1d}", "ccl.yaml:2:30: algorithms.ring_allreduce.topology: " +
 			`unknown topology "ring1d": did you mean "ring_1d"?`},
-		{"a grid on a ring", "ring_allreduce: {h: 2, w: 3}", "ccl.yaml:2:26: algorithms.ring_allreduce.w: " +
+		{"a grid on a ring", "ring_allreduce: {h: 2, w: 3}", "ccl.yaml:2:29: algorithms.ring_allreduce.w: " +
 			"w and h are for mesh_2d and torus_2d and two_by; the topology is ring_1d"},
-		{"half a grid on a ring", "no_entry: {h: 2}", "ccl.yaml:2:14: algorithms.no_entry.h: " +
+		{"half a grid on a ring", "no_entry: {h: 2}", "ccl.yaml:2:17: algorithms.no_entry.h: " +
 			"w and h are for mesh_2d and torus_2d and two_by; the topology is ring_1d"},
-		{"two mistakes", "no_entry: {h: 2}\n  ring_allreduce: {topology: zzz}", "ccl.yaml:2:14: algorithms.no_entry.h: " +
+		{"two mistakes", "no_entry: {h: 2}\n  ring_allreduce: {topology: zzz}", "ccl.yaml:2:17: algorithms.no_entry.h: " +
 			"w and h are for mesh_2d and torus_2d and two_by; the topology is ring_1d\n" +
-			"ccl.yaml:3:20: algorithms.ring_allreduce.topology: " +
+			"ccl.yaml:3:30: algorithms.ring_allreduce.topology: " +
 			`unknown topology "zzz": want one of ` + topologies()},
 	}
 	for _, tt := range tests {

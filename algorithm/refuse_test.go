@@ -14,8 +14,8 @@ import (
 func TestRegisterRefuses(t *testing.T) {
 	kernel := func(*tl.Context, tl.Args) {}
 	for _, c := range []struct{ collective, topology, want string }{
-		{"all_reduces", "ring_1d", `unknown collective "all_reduces": did you mean "all_reduce"?`},
-		{"all_reduce", "rng_1d", `unknown topology "rng_1d": did you mean "ring_1d"?`},
+		{"all_reduces", "ring_1d", `unknown collective "all_reduces"; did you mean "all_reduce"?`},
+		{"all_reduce", "rng_1d", `unknown topology "rng_1d"; did you mean "ring_1d"?`},
 		{"", "ring_1d", `unknown collective ""`},
 		{"all_reduce", "", `unknown topology ""`},
 	} {

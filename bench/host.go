@@ -98,7 +98,7 @@ func (h *Host) Measure(l ...*device.Launched) {
 func (h *Host) Measured() []*device.Launched { return h.measured }
 
 // ErrNoLaunch is returned for a program without a launch, which has no figures.
-var ErrNoLaunch = errors.New("it made no launch, so there are no figures")
+var ErrNoLaunch = errors.New("the host program made no launch, so there are no figures")
 
 // Execute runs a program to its end. One that launched nothing has failed: the figures of a
 // run are the results of its launches.
@@ -109,12 +109,12 @@ func (p *Program) Execute(ctx context.Context, h *Host) error {
 	if err := p.Run(ctx, h); err != nil {
 		// A shape of more than MaxInt32 elements is the fault of the flag, not of the program.
 		if errors.Is(err, device.ErrShape) && h.asked > math.MaxInt32/h.Device.Machine().NumPEs() {
-			return fmt.Errorf("bench %s: --n-elem %d: %w", p.Name, h.asked, err)
+			return fmt.Errorf("--n-elem %d: %w", h.asked, err)
 		}
-		return fmt.Errorf("bench %s: %w", p.Name, err)
+		return err
 	}
 	if len(h.Device.Launches()) == 0 {
-		return fmt.Errorf("bench %s: %w", p.Name, ErrNoLaunch)
+		return ErrNoLaunch
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (o *Option) Check(value string) error {
 			return nil
 		}
 		if near := conf.Nearest(value, o.Words); near != "" {
-			return fmt.Errorf("--%s %s: did you mean %q? want one of %s", o.Name, value, near, strings.Join(o.Words, ", "))
+			return fmt.Errorf("--%s %s: want one of %s; did you mean %q?", o.Name, value, strings.Join(o.Words, ", "), near)
 		}
 		return fmt.Errorf("--%s %s: want one of %s", o.Name, value, strings.Join(o.Words, ", "))
 	case Number:
@@ -110,7 +110,7 @@ func (p *Program) CheckOptions(with map[string]string) error {
 			return p.noOption(name)
 		}
 		if err := o.Check(with[name]); err != nil {
-			return fmt.Errorf("bench %s: %w", p.Name, err)
+			return err
 		}
 	}
 	return nil
@@ -136,7 +136,7 @@ func (p *Program) noOption(name string) error {
 	}
 	switch near := conf.Nearest(name, all); {
 	case near != "":
-		return fmt.Errorf("bench %s has no option --%s: did you mean --%s?", p.Name, name, near)
+		return fmt.Errorf("bench %s has no option --%s; did you mean --%s?", p.Name, name, near)
 	case len(all) > 0:
 		return fmt.Errorf("bench %s has no option --%s, but --%s", p.Name, name, strings.Join(all, ", --"))
 	}

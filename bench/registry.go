@@ -90,7 +90,7 @@ func Lookup(name string) (*Program, error) {
 		known = append(known, p.Name)
 	}
 	err := near.UnknownOfMany("bench", name, known, "kernbench list benches")
-	if near.Name(name, known) == "" {
+	if !strings.HasSuffix(err.Error(), "?") { // no bench has a similar name
 		err = fmt.Errorf("%w; a bench is a host program: to name an algorithm, use --algorithm", err)
 	}
 	return nil, err

@@ -67,7 +67,7 @@ func noFile(path string) string {
 		}
 	}
 	if guess := near.Name(strings.TrimSuffix(filepath.Base(path), extension), names); guess != "" {
-		return fmt.Sprintf("there is no such file: did you mean %s?", filepath.Join(folder, guess+extension))
+		return fmt.Sprintf("there is no such file; did you mean %s?", filepath.Join(folder, guess+extension))
 	}
 	return "there is no such file"
 }

@@ -22,7 +22,7 @@ func TestFileErrors(t *testing.T) {
 		want     string
 	}{
 		{"open", at("reslts.json"), syscall.ENOENT,
-			at("reslts.json") + ": there is no such file: did you mean " + at("results.json") + "?"},
+			at("reslts.json") + ": there is no such file; did you mean " + at("results.json") + "?"},
 		{"open", at("other.txt"), syscall.ENOENT, at("other.txt") + ": there is no such file"},
 		{"open", at("none/x"), syscall.ENOENT, at("none/x") + ": there is no folder " + at("none")},
 		{"open", at("x"), syscall.EACCES, "open " + at("x") + ": permission denied"},

@@ -42,10 +42,11 @@ func (w *word) Set(s string) error {
 	if w.advice != nil && w.advice(s) != "" {
 		return errors.New(w.advice(s))
 	}
+	all := "want one of " + strings.Join(w.known, ", ")
 	if near := conf.Nearest(s, w.known); near != "" {
-		return fmt.Errorf("did you mean %q?", near)
+		return fmt.Errorf("%s; did you mean %q?", all, near)
 	}
-	return fmt.Errorf("want one of %s", strings.Join(w.known, ", "))
+	return errors.New(all)
 }
 
 // parsed is a flag whose value has a parser and a text of its own.

@@ -238,10 +238,10 @@ func flagError(cmd *cobra.Command, err error) error {
 			if len(known) == 0 {
 				return fmt.Errorf("unknown flag -%s (%s --help shows the flags)", name, cmd.CommandPath())
 			}
-			return fmt.Errorf("unknown flag -%s: did you mean --%s?", name, strings.Join(known, " or --"))
+			return fmt.Errorf("unknown flag -%s; did you mean --%s?", name, strings.Join(known, " or --"))
 		}
 		if guess := near.Name(name, known); guess != "" {
-			return fmt.Errorf("unknown flag --%s: did you mean --%s?", name, guess)
+			return fmt.Errorf("unknown flag --%s; did you mean --%s?", name, guess)
 		}
 	}
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {

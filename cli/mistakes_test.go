@@ -18,10 +18,10 @@ func TestMistakes(t *testing.T) {
 	empty := t.TempDir()
 	explained := "explain --algorithm ring_allreduce --ranks 2 --n-elem 2 "
 	for _, tt := range []struct{ line, want string }{
-		{"hepl", `unknown command "hepl": did you mean "help"?`},
+		{"hepl", `unknown command "hepl"; did you mean "help"?`},
 		{explained + "--what-if foo=1", "--what-if foo=1: foo: unknown key; the keys start with system"},
 		{explained + "--what-if=pe.issue_ns=0 pe.isue_ns=0", `--what-if pe.isue_ns=0: pe.isue_ns: unknown key; did you mean "pe.issue_ns"?`},
-		{"run --topology gb200", `no preset of that name: did you mean "gb200-nvl72"?`},
+		{"run --topology gb200", `no preset of that name; did you mean "gb200-nvl72"?`},
 		{"run --program " + empty, empty + " is a folder without programs, want a program file"},
 		{"run --program " + bad, " more: kernbench import " + bad},
 		{"run --bench hccl_allreduce --aiv 20", "--aiv 20: want 1 to 8, the cores that a PE holds (pe.programs)"},

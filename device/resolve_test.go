@@ -47,7 +47,7 @@ func TestCheckEntries(t *testing.T) {
 		{"no module at all", "something_else: {n_slots: 3}", "ccl.yaml:2:3: algorithms.something_else: " +
 			"names no module, and no algorithm has this name; a new entry needs module: NAME"},
 		{"a slip in the topology", "ring_allreduce: {topology: ring1d}", "ccl.yaml:2:30: algorithms.ring_allreduce.topology: " +
-			`unknown topology "ring1d": did you mean "ring_1d"?`},
+			`unknown topology "ring1d"; did you mean "ring_1d"?`},
 		{"a grid on a ring", "ring_allreduce: {h: 2, w: 3}", "ccl.yaml:2:29: algorithms.ring_allreduce.w: " +
 			"w and h are for mesh_2d and torus_2d and two_by; the topology is ring_1d"},
 		{"half a grid on a ring", "no_entry: {h: 2}", "ccl.yaml:2:17: algorithms.no_entry.h: " +

@@ -36,7 +36,7 @@ func ReadSource(name string) ([]conf.Source, error) {
 		}
 	}
 	if near != "" {
-		return nil, fmt.Errorf("%w, and no preset of that name: did you mean %q?", err, near)
+		return nil, fmt.Errorf("%w, and no preset of that name; did you mean %q?", err, near)
 	}
 	return nil, fmt.Errorf("%w, and no preset of that name; presets are %s", err, strings.Join(presets, ", "))
 }

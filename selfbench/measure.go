@@ -174,7 +174,7 @@ func matching(what, pattern string, names []string, list string) ([]string, erro
 		return some, nil
 	}
 	if near := conf.Nearest(pattern, names); near != "" {
-		return nil, fmt.Errorf("no %s is called %q: did you mean %q?", what, pattern, near)
+		return nil, fmt.Errorf("no %s is called %q; did you mean %q?", what, pattern, near)
 	}
 	if strings.ContainsAny(pattern, `*?[\`) {
 		return nil, fmt.Errorf("no %s has a name like %q: %s shows all", what, pattern, list)

@@ -115,11 +115,11 @@ func reducibleNames() string {
 	return strings.Join(names, ", ")
 }
 
-// known returns a hint with the nearest of some words, if any, and all of them.
+// known lists some words, and the nearest to word if any.
 func known(word string, words []string) string {
 	all := "want one of " + strings.Join(words, ", ")
 	if near := conf.Nearest(word, words); near != "" {
-		return fmt.Sprintf("did you mean %q? %s", near, all)
+		return fmt.Sprintf("%s; did you mean %q?", all, near)
 	}
 	return all
 }

@@ -116,10 +116,8 @@ func (d *Dist) allReduce(ctx context.Context, tensors []*device.Tensor, op tl.Re
 	if op > tl.Avg {
 		return fmt.Errorf("AllReduce: unknown operation %v: want one of %s", op, opNames())
 	}
-	if _, err := d.dev.Perform(ctx, d.plan, op, tensors); err != nil {
-		return fmt.Errorf("AllReduce: %w", err)
-	}
-	return nil
+	_, err := d.dev.Perform(ctx, d.plan, op, tensors) // an error names the algorithm
+	return err
 }
 
 func opNames() string {

@@ -108,7 +108,7 @@ func (d *reader) op(b *Block, g *GPU, v *value, path string, inner bool) Op {
 	case !ok:
 		guess := near.Name(op.Name, slices.Sorted(maps.Keys(shapes)))
 		if guess != "" {
-			guess = fmt.Sprintf(" (did you mean %q?)", guess)
+			guess = fmt.Sprintf("; did you mean %q?", guess)
 		}
 		o.fail(name.at, o.at("name"), "%q is not an operation of the executor%s", op.Name, guess)
 	case inner && op.Name == "pipeline":

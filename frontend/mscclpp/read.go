@@ -115,7 +115,7 @@ func (o object) unknown(m member, known []string) {
 	}
 	text := o.at(m.key) + ": the executor ignores this key"
 	if guess := near.Name(m.key, known); guess != "" {
-		text += fmt.Sprintf(" (did you mean %q?)", guess)
+		text += fmt.Sprintf("; did you mean %q?", guess)
 	}
 	o.note("key "+m.key, m.at, text)
 }

@@ -100,7 +100,7 @@ func TestReadErrors(t *testing.T) {
 			"2 of type, buffer_id and switch_channel_id, want one"},
 		{"none of one", `{"type": "i", "index"`, `{"index"`, "0 of type, buffer_id and switch_channel_id"},
 		{"unknown op", `"ppkt"`, `"ppk"`,
-			`gpus[0].threadblocks[0].ops[0].name: "ppk" is not an operation of the executor (did you mean "ppkt"?)`},
+			`gpus[0].threadblocks[0].ops[0].name: "ppk" is not an operation of the executor; did you mean "ppkt"?`},
 		{"glre", `"repkt"`, `"glre"`, `the executor's parser rejects`},
 		{"wrong channel", `"name": "ppkt"`, `"name": "gstore"`, "gstore over a channel of type memory, want switch"},
 		{"remote for local", `"name": "ppkt"`, `"name": "copy"`, "dst_buff[0]: copy takes a local buffer here, found a remote one"},
@@ -157,7 +157,7 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `p.json:3:29: num_thread_per_block: the executor ignores this key (did you mean "num_threads_per_block"?)
+	want := `p.json:3:29: num_thread_per_block: the executor ignores this key; did you mean "num_threads_per_block"?
 p.json:12:185: gpus[0].threadblocks[0].ops[1].reduce_op: the executor ignores reduce_op "max" and always sums`
 	if got := strings.Join(p.Notes, "\n"); got != want {
 		t.Errorf("notes\n%s\nwant\n%s", got, want)

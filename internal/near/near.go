@@ -6,6 +6,7 @@ package near
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -65,37 +66,48 @@ func distance(a, b string) int {
 // all.
 func Unknown(what, word string, known []string) error {
 	if n := Name(word, known); n != "" {
-		return fmt.Errorf("unknown %s %q: did you mean %q?", what, word, n)
+		return fmt.Errorf("unknown %s %q; did you mean %q?", what, word, n)
 	}
 	return fmt.Errorf("unknown %s %q: want one of %s", what, word, strings.Join(known, ", "))
 }
 
-// UnknownOfMany is Unknown for a list that is too long for an error. It names the nearest name, or
-// up to five names that contain the word, or that contain the nearest part of a name. It also names
-// the command that prints the list.
+// UnknownOfMany is Unknown for a list that is too long for an error. It names the command that
+// prints the list, and the nearest name. If none is near, it names up to five names that contain
+// the word, or that contain the nearest part of a name.
 func UnknownOfMany(what, word string, known []string, command string) error {
 	const most, leastForPart = 5, 5 // a word of fewer letters is near to too many parts
+	part, like := word, containing(word, known)
 	if n := Name(word, known); n != "" {
-		return fmt.Errorf("unknown %s %q: did you mean %q? %s prints all %d", what, word, n, command, len(known))
-	}
-	like, hint := containing(word, known), ""
-	if len(like) == 0 {
-		if part := Name(word, parts(known)); part != "" && len(word) >= leastForPart {
-			like, hint = containing(part, known), fmt.Sprintf("did you mean %q? ", part)
+		like = []string{n}
+	} else if len(like) == 0 && len(word) >= leastForPart {
+		if part = Name(word, parts(known)); part != "" {
+			like = containing(part, known)
 		}
 	}
-	switch {
-	case len(like) == 0:
+	if len(like) == 0 {
 		return fmt.Errorf("unknown %s %q: %s prints all %d", what, word, command, len(known))
-	case len(like) > most:
-		return fmt.Errorf("unknown %s %q: %s%s, and %d more contain it; %s prints all %d",
-			what, word, hint, strings.Join(like[:most], ", "), len(like)-most, command, len(known))
 	}
-	if len(like) == 1 {
-		return fmt.Errorf("unknown %s %q: did you mean %q? %s prints all %d", what, word, like[0], command, len(known))
+	last := ""
+	if more := len(like) - most; more > 0 {
+		last = fmt.Sprintf("one of %d more with %q in the name", more, part)
+		like = like[:most]
 	}
-	return fmt.Errorf("unknown %s %q: did you mean one of %s? %s prints all %d",
-		what, word, strings.Join(like, ", "), command, len(known))
+	return fmt.Errorf("unknown %s %q (%s prints all %d); did you mean %s?", what, word, command, len(known), oneOf(like, last))
+}
+
+// oneOf lists names in quotes as alternatives, and at the end last unless it is empty.
+func oneOf(names []string, last string) string {
+	all := make([]string, len(names), len(names)+1)
+	for i, n := range names {
+		all[i] = strconv.Quote(n)
+	}
+	if last != "" {
+		all = append(all, last)
+	}
+	if n := len(all); n > 1 {
+		return strings.Join(all[:n-1], ", ") + " or " + all[n-1]
+	}
+	return all[0]
 }
 
 // containing returns the names that contain word, first those that begin with it. Case is ignored.

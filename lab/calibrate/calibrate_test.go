@@ -296,7 +296,7 @@ func TestCalibrateErrors(t *testing.T) {
 		{"more ranks than PEs", strings.Replace(good, "ranks: 4", "ranks: 400", 1), nil, "400"},
 		{"an unknown type", "# dtype: float128\n" + good, nil, `unknown element type "float128"`},
 		{"an unknown parameter", good, func(s *calibrate.Spec) { s.Keep = []string{"lunch"} },
-			`unknown parameter "lunch": did you mean "launch"?`},
+			`unknown parameter "lunch"; did you mean "launch"?`},
 		{"nothing to fit", good, func(s *calibrate.Spec) { s.Keep = calibrate.Parameters() }, "nothing is left to fit"},
 		{"few sizes", good, func(s *calibrate.Spec) { s.HoldOut = calibrate.HoldOut{Above: 2000} },
 			"2 sizes left to fit with --hold-out above=2000B: at least 3 are needed"},

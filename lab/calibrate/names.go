@@ -167,7 +167,7 @@ func modelParams(t *conf.Topology, collectives, keep []string) ([]modelParam, er
 			continue
 		}
 		if near := conf.Nearest(k, names); near != "" {
-			return nil, fmt.Errorf("unknown parameter %q: did you mean %q?", k, near)
+			return nil, fmt.Errorf("unknown parameter %q; did you mean %q?", k, near)
 		}
 		return nil, fmt.Errorf("unknown parameter %q: this machine has %s", k, strings.Join(names, ", "))
 	}

@@ -311,7 +311,7 @@ func TestPerfIsRefused(t *testing.T) {
 		change func(s *perf.Spec)
 		want   string
 	}{
-		{"collective", func(s *perf.Spec) { s.Collective = "all_redduce" }, `unknown collective "all_redduce": did you mean "all_reduce"?`},
+		{"collective", func(s *perf.Spec) { s.Collective = "all_redduce" }, `unknown collective "all_redduce"; did you mean "all_reduce"?`},
 		{"strange collective", func(s *perf.Spec) { s.Collective = "xyz" }, "want one of all_gather, all_reduce"},
 		{"no bytes", func(s *perf.Spec) { s.Min = 0 }, "at least 1 B"},
 		{"min above max", func(s *perf.Spec) { s.Min = 8 * unit.KiB }, "the largest is below the smallest"},

@@ -20,7 +20,7 @@ func (x *Job) OneCall(c collective.Call, inPlace bool) *Job { return x.OneCallOn
 func (x *Job) OneCallOn(c collective.Call, inPlace bool, set *numerics.Set) *Job {
 	y := *x
 	y.NElem, y.DType, y.Op = max(1, c.Elems), c.Type, c.Op
-	y.program = bench.OnceOn(inPlace, c.Root, set)
+	y.program, y.named = bench.OnceOn(inPlace, c.Root, set), false
 	return &y
 }
 

@@ -24,6 +24,7 @@ type Job struct {
 	fidelity string            // of row; "": it has none
 	order    mem.Ordering      // what the machine promises about the order of one-sided operations
 	program  *bench.Program    // that runs
+	named    bool              // whether the spec names it: errors name it then, too
 	given    *device.Given     // a program of instructions in the place of an algorithm, or nil
 	input    *bench.Input      // what ranks contribute; nil: the input of the program
 	tuning   *algorithm.Tuning // table by which auto chooses, or nil

@@ -23,6 +23,7 @@ func (x *Job) findProgram(f *ProgramFile) error {
 
 // choose finds the program: the one that is named, or the one for what the algorithm performs.
 func (x *Job) choose() (err error) {
+	x.named = x.Bench != ""
 	switch {
 	case x.HostProgram != nil:
 		x.program = x.HostProgram

@@ -157,7 +157,7 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 		}
 	})
 	start := time.Now()
-	err = x.program.Execute(ctx, host)
+	err = x.execute(ctx, host)
 	if err == nil && data != nil {
 		err = data.Flush()
 	}
@@ -265,4 +265,13 @@ func (x *Job) views(p Pass) (sink trace.Sink, view trace.Writer, done func(whole
 		}
 		return err
 	}, nil
+}
+
+// execute runs the host program. An error names the program if the spec does.
+func (x *Job) execute(ctx context.Context, h *bench.Host) error {
+	err := x.program.Execute(ctx, h)
+	if err != nil && x.named {
+		return fmt.Errorf("bench %s: %w", x.program.Name, err)
+	}
+	return err
 }

@@ -155,7 +155,7 @@ func (x *Job) FirstLaunch(ctx context.Context, use func(*device.Call, *launch.La
 	host := bench.NewHost(x.program, r.dev, bench.Options{
 		Algorithm: x.Algorithm, NElem: x.NElem, DType: x.DType, Op: x.Op, PEs: x.pes, With: x.Options,
 	}, nil)
-	err = x.program.Execute(ctx, host)
+	err = x.execute(ctx, host)
 	if refused, ok := errors.AsType[*program.Refusal](err); ok {
 		return fmt.Errorf("%s is not a program: %w", r.dev.Plan().Name, refused)
 	}

@@ -33,7 +33,7 @@ func FindCollective(name string) (*collective.Collective, error) {
 		return nil, fmt.Errorf("no algorithm performs %s: there are some for %s", found.Name, strings.Join(performed, ", "))
 	}
 	if near := conf.Nearest(name, performed); near != "" {
-		return nil, fmt.Errorf("unknown collective %q: did you mean %q?", name, near)
+		return nil, fmt.Errorf("unknown collective %q; did you mean %q?", name, near)
 	}
 	return nil, fmt.Errorf("unknown collective %q: want one of %s", name, strings.Join(performed, ", "))
 }

@@ -111,6 +111,7 @@ func (c *Context) launch(ctx context.Context, l *launch.Launch) (*Launched, erro
 	res, err := c.cfg.Limits.Launch(ctx, c.cfg.Executor, l)
 	if err != nil {
 		c.disband()
+		c.NameMemory(err)
 		return nil, fmt.Errorf("launch %s: %w", name, err)
 	}
 	run := &Launched{Name: name, World: l.World(), Result: *res}

@@ -1,10 +1,12 @@
 package device_test
 
 import (
+	"fmt"
 	"testing"
 
 	"kernbench/device"
 	"kernbench/dtype"
+	"kernbench/fault"
 	"kernbench/mem"
 )
 
@@ -47,4 +49,30 @@ func TestRegion(t *testing.T) {
 		}
 	}
 	check("freed long ago", shard.Addr, "")
+}
+
+// A fault of an address names the memory there or before it, with its range.
+func TestNameMemory(t *testing.T) {
+	c, _, w := pair(t)
+	x := must(c.Zeros(1, 16, dtype.F32, device.DPPolicy{PE: device.ColumnWise, NumCubes: 1}))(t).Named("x")
+	y := must(c.Empty(1, 1, dtype.F32, device.DPPolicy{NumCubes: 1, NumPEs: 1}))(t).Named("y")
+	shard, only := x.Shards()[1], y.Shards()[0]
+	for _, tt := range []struct {
+		when string
+		at   mem.Addr
+		want string
+	}{
+		{"in a shard", shard.Addr + 8, fmt.Sprintf("the shard of tensor x on sip0.cube0.pe1 has 16 bytes from %v on", shard.Addr)},
+		{"in a whole tensor", only.Addr, fmt.Sprintf("tensor y has 4 bytes from %v on", only.Addr)},
+		{"in a window", w.Addr(1, 4), fmt.Sprintf("window box has %d bytes from %v on", w.Layout.Bytes, w.Addr(1, 0))},
+		{"behind a tensor", only.VA + 4, fmt.Sprintf("the last memory before it is tensor y, with 4 bytes from %v on", only.VA)},
+		{"in no memory", mem.At(mem.TCM, 0, 8), ""},
+	} {
+		e := &fault.BadAddress{At: uint64(tt.at)}
+		c.NameMemory(fmt.Errorf("launch: %w", e))
+		if e.Memory != tt.want {
+			t.Errorf("%s: %q, want %q", tt.when, e.Memory, tt.want)
+		}
+	}
+	c.NameMemory(nil)
 }

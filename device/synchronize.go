@@ -34,6 +34,7 @@ func (c *Context) Synchronize(ctx context.Context) error {
 	c.drop()
 	if err != nil {
 		c.disband()
+		c.NameMemory(err)
 		return fmt.Errorf("synchronize: %w", err)
 	}
 	pes := map[int32]bool{}

@@ -123,12 +123,18 @@ func (e *Mismatch) Error() string {
 type BadAddress struct {
 	Place
 	Addr   string
+	At     uint64 // Addr as a number; 0: unknown
 	Bytes  int64
 	Reason string
+	Memory string // what is at Addr, or before it, and its range; "": unknown
 }
 
 func (e *BadAddress) Error() string {
-	return fmt.Sprintf("%v: bad address %s, %d bytes: %s", e.Place, e.Addr, e.Bytes, e.Reason)
+	s := fmt.Sprintf("%v: bad address %s, %d bytes: %s", e.Place, e.Addr, e.Bytes, e.Reason)
+	if e.Memory != "" {
+		s += "; " + e.Memory
+	}
+	return s
 }
 
 // Misuse is a call whose arguments are wrong in every state of the machine.

@@ -139,7 +139,7 @@ func (c *Context) pieces(op string, r *Ref) int {
 }
 
 func (c *Context) badAddress(op string, r *Ref, reason string) {
-	c.fail(&fault.BadAddress{Place: c.place(op), Addr: r.Addr.String(), Bytes: r.Bytes(), Reason: reason})
+	c.fail(&fault.BadAddress{Place: c.place(op), Addr: r.Addr.String(), At: uint64(r.Addr), Bytes: r.Bytes(), Reason: reason})
 }
 
 // Copy moves memory to memory through the PE: a load and a store.

@@ -273,6 +273,6 @@ func (r *rank) address(op string, a mem.Addr, bytes int64) {
 		if r.stream != nil {
 			place = r.placeOfOp()
 		}
-		tl.Drive(r.ctx).Fail(&fault.BadAddress{Place: place, Addr: a.String(), Bytes: bytes, Reason: why})
+		tl.Drive(r.ctx).Fail(&fault.BadAddress{Place: place, Addr: a.String(), At: uint64(a), Bytes: bytes, Reason: why})
 	}
 }

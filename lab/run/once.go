@@ -160,6 +160,7 @@ func (x *Job) Execute(ctx context.Context, p Pass) (out *Execution, err error) {
 	err = x.execute(ctx, host)
 	if err == nil && data != nil {
 		err = data.Flush()
+		dev.NameMemory(err)
 	}
 	out.wall = time.Since(start)
 	out.Plan, out.call, out.Launches, out.values = dev.Plan(), dev.FirstCall(), dev.Launches(), host.Values()

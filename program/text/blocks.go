@@ -15,7 +15,7 @@ func (f *File) Runnable() error {
 	blocks := f.blocksOfRanks()
 	for r, list := range blocks {
 		if len(list) == 0 {
-			return f.errorf(0, "world is %d, but there is no section \"rank %d\": a program that runs has one for each rank", f.World, r)
+			return f.errorf(f.last, "found no section for rank %d of %d up to here, want a line \"rank %d\" and its statements below it", r, f.World, r)
 		}
 		for k, b := range list {
 			if b.Number != k {

@@ -16,6 +16,10 @@ import (
 var headerNames = []string{"algorithm", "collective", "operator", "root", "type", "elements", "results", "idempotent",
 	"world", "slots", "scratch", "window", "part", "group", "wire"}
 
+// required are examples of the statements that each header has.
+var required = []string{"algorithm my_ring", "collective all_reduce", "type f16", "elements 8", "results in place",
+	"world 4", "slots 4 of 4096 bytes", "scratch 1048576 bytes"}
+
 var headers = map[string]func(p *parser) error{
 	"algorithm": func(p *parser) (err error) {
 		if p.f.Algorithm, err = p.next("a name"); err == nil && !nameForm(p.f.Algorithm) {
@@ -224,13 +228,17 @@ func (p *parser) dir(t string) (tl.Dir, error) {
 // end completes the header.
 func (p *parser) end() error {
 	f := p.f
-	p.line = p.last
+	p.line, f.last = p.last, p.last
 	if p.seen[first] == 0 {
 		return f.errorf(0, "found nothing, want \"kernbench program %d\" in the first line", Version)
 	}
-	for _, name := range []string{"algorithm", "collective", "type", "elements", "results", "world", "slots", "scratch"} {
-		if p.seen[name] == 0 {
-			return f.errorf(0, "missing header line %q", name)
+	for _, example := range required {
+		if name, _, _ := strings.Cut(example, " "); p.seen[name] == 0 {
+			line := p.last
+			if len(f.Blocks) > 0 {
+				line = f.Blocks[0].line
+			}
+			return f.errorf(line, "found a header without %s, want it before this line, such as %q", name, example)
 		}
 	}
 	what, err := collective.Lookup(f.Collective)

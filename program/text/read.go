@@ -260,7 +260,7 @@ func (p *parser) version() error {
 // rank begins a block.
 func (p *parser) rank() error {
 	if p.f.World == 0 {
-		return p.errorf("found rank before world, want world in the header")
+		return p.errorf("found a section \"rank\" before the number of ranks, want a line such as \"world 4\" in the header")
 	}
 	b := &Block{line: p.line}
 	p.free = p.free[1:]

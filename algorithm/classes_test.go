@@ -136,12 +136,12 @@ func (l *listener) Do(in *tl.Instr) {
 	did := *in
 	did.GotPort, did.GotN, did.GotShape, did.GotType = 0, 0, tl.Shape{}, dtype.Invalid
 	for _, operand := range []*int32{&did.A, &did.B, &did.C} {
-		if *operand != tl.None && !tl.Drive(l.c).Cell(*operand).Filled {
+		if *operand != tl.None && !tl.DriverOf(l.c).Cell(*operand).Filled {
 			*operand = tl.None
 		}
 	}
 	if did.Dst != tl.None {
-		tl.Drive(l.c).Cell(did.Dst).Filled = true
+		tl.DriverOf(l.c).Cell(did.Dst).Filled = true
 	}
 	l.all = append(l.all, did)
 }
@@ -155,8 +155,8 @@ func (s *scene) differs(t *testing.T, a *algorithm.Algorithm, g launch.Group) st
 	}
 	for rank := range g.PEs {
 		l := &listener{c: &tl.Context{}}
-		tl.Drive(l.c).Reset(s.setup(l, &g, rank))
-		if _, err := tl.Drive(l.c).Run(a.Kernel, g.Args); err != nil {
+		tl.DriverOf(l.c).Reset(s.setup(l, &g, rank))
+		if _, err := tl.DriverOf(l.c).Run(a.Kernel, g.Args); err != nil {
 			return fmt.Sprintf("rank %d: the launch was recorded, but the kernel alone fails: %v", rank, err)
 		}
 		b := &p.Blocks[rank]
@@ -164,7 +164,7 @@ func (s *scene) differs(t *testing.T, a *algorithm.Algorithm, g launch.Group) st
 		if len(k.Ops) != len(l.all)+1 || k.Ops[len(l.all)].Code != program.End {
 			return fmt.Sprintf("rank %d: %d operations recorded, %d issued alone", rank, len(k.Ops)-1, len(l.all))
 		}
-		if traffic := tl.Drive(l.c).Traffic(); k.Traffic.Sent != traffic.Sent {
+		if traffic := tl.DriverOf(l.c).Traffic(); k.Traffic.Sent != traffic.Sent {
 			return fmt.Sprintf("rank %d: %d bytes sent as recorded, %d sent alone", rank, k.Traffic.Sent, traffic.Sent)
 		}
 		addrs, offs, at, operand := program.Read(b.Places.Addrs), program.Read(b.Places.Offs), 0, 0

@@ -49,8 +49,8 @@ func BenchmarkKernel(b *testing.B) {
 			setup.Core = core
 			c := tl.NewContext(setup)
 			for b.Loop() {
-				tl.Drive(c).Reset(setup)
-				if _, err := tl.Drive(c).Run(bench.a.Kernel, args); err != nil {
+				tl.DriverOf(c).Reset(setup)
+				if _, err := tl.DriverOf(c).Run(bench.a.Kernel, args); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -108,7 +108,7 @@ type parked struct {
 func (p *parked) Do(in *tl.Instr) {
 	p.idle.Do(in)
 	if !p.yield(struct{}{}) {
-		tl.Drive(p.c).Abandon()
+		tl.DriverOf(p.c).Abandon()
 	}
 }
 
@@ -147,7 +147,7 @@ func atTheEnd(a *algorithm.Algorithm, setup tl.Setup, args tl.Args) (stop func()
 	ended := false
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {
 		p.yield = yield
-		_, err = tl.Drive(p.c).Run(a.Kernel, args)
+		_, err = tl.DriverOf(p.c).Run(a.Kernel, args)
 		ended = true
 		yield(struct{}{})
 	})

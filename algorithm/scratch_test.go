@@ -51,7 +51,7 @@ func tryScratch(t *testing.T, a *algorithm.Algorithm, s scene) {
 		return // the algorithm needs equal blocks
 	}
 	for _, rank := range []int{0, 39, 119, 240} {
-		if _, err := tl.Drive(tl.NewContext(s.setup(&idle{}, &g, rank))).Run(a.Kernel, g.Args); err != nil {
+		if _, err := tl.DriverOf(tl.NewContext(s.setup(&idle{}, &g, rank))).Run(a.Kernel, g.Args); err != nil {
 			t.Errorf("%s of %d elements: %v", a.Name, s.n, err)
 			return
 		}

@@ -207,7 +207,7 @@ func TestAlgorithmsOfOthers(t *testing.T) {
 		Name: "device_test_keep", Collective: "barrier", Topology: "none",
 		Kernel: func(c *tl.Context, a tl.Args) {
 			if a.Int(0) != 16 || a.Int(1) != a.NElem {
-				tl.Drive(c).Fail(&fault.Misuse{Place: tl.Drive(c).Place("check"), Reason: "arguments"})
+				tl.DriverOf(c).Fail(&fault.Misuse{Place: tl.DriverOf(c).Place("check"), Reason: "arguments"})
 			}
 		},
 		KernelArgs: func(world, nElem int) []int { return []int{world, nElem} },

@@ -49,7 +49,7 @@ func (s *sums) kernel(c *tl.Context, a tl.Args) {
 		ID: s.ids[i], World: sumRanks, Rank: c.Rank(), Label: 10*int(s.ids[i]) + c.Rank(), In: []tl.Ref{mine}, Out: []tl.Ref{mine},
 	})
 	if turn != nil {
-		tl.Drive(c).BeginTurn(turn)
+		tl.DriverOf(c).BeginTurn(turn)
 	}
 	w := a.Window(0)
 	slots := c.Data(w, "slots").Slice(i*sumRanks*sumElems, sumRanks*sumElems)
@@ -65,7 +65,7 @@ func (s *sums) kernel(c *tl.Context, a tl.Args) {
 	c.Store(mine, sum)
 	c.PipeBarrier() // until the result is there
 	if turn != nil {
-		tl.Drive(c).EndTurn()
+		tl.DriverOf(c).EndTurn()
 	}
 	c.Store(mine, c.Full(mine.Shape, mine.DType, -1)) // the program goes on
 }

@@ -44,10 +44,10 @@ func (tally) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, erro
 				Core: c, Rank: i, World: len(g.PEs), PE: int(pe), PEsPerCube: g.PEsPerCube,
 				Wiring: &g.Wiring[i], Ring: &l.Ring, Addrs: l.Addrs, Scratch: l.Scratch,
 			})
-			if _, err := tl.Drive(c.kernel).Run(l.Kernel, g.Args); err != nil {
+			if _, err := tl.DriverOf(c.kernel).Run(l.Kernel, g.Args); err != nil {
 				return nil, err
 			}
-			result.Traffic = append(result.Traffic, tl.Drive(c.kernel).Traffic())
+			result.Traffic = append(result.Traffic, tl.DriverOf(c.kernel).Traffic())
 		}
 	}
 	return result, nil
@@ -78,7 +78,7 @@ func (c *tallyCore) Do(in *tl.Instr) {
 }
 
 func (c *tallyCore) lacks(x exec.Capability) {
-	tl.Drive(c.kernel).Fail(&exec.Missing{Executor: tallyRow.Name, Capabilities: []exec.Capability{x}})
+	tl.DriverOf(c.kernel).Fail(&exec.Missing{Executor: tallyRow.Name, Capabilities: []exec.Capability{x}})
 }
 
 var tallyRow *exec.Row

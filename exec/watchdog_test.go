@@ -22,8 +22,8 @@ func (busy) Close()           {}
 func (b busy) Launch(_ context.Context, l *launch.Launch) (*launch.Result, error) {
 	c := tl.NewContext(tl.Setup{Core: b, World: 1, PEsPerCube: 1, Wiring: &tl.Wiring{}, Ring: &l.Ring, Addrs: l.Addrs,
 		Scratch: 1 << 10, Watch: l.Watch})
-	tl.Drive(c).Enter()
-	_, err := tl.Drive(c).Run(l.Kernel, tl.Args{})
+	tl.DriverOf(c).Enter()
+	_, err := tl.DriverOf(c).Run(l.Kernel, tl.Args{})
 	return &launch.Result{}, err
 }
 

@@ -82,13 +82,13 @@ func span(in *tl.Instr) int64 {
 
 // refuse ends a kernel that cannot be recorded. It does not return.
 func (g *guard) refuse(in *tl.Instr, reason string) {
-	g.stop(&Refusal{Place: tl.Drive(g.tl).Place(in.Op.String()), Reason: reason})
+	g.stop(&Refusal{Place: tl.DriverOf(g.tl).Place(in.Op.String()), Reason: reason})
 }
 
 // stop ends the kernel. It does not return.
 func (g *guard) stop(err error) {
 	g.stopped = err
-	tl.Drive(g.tl).Abandon()
+	tl.DriverOf(g.tl).Abandon()
 }
 
 // fillReceive sets the results of a receive to its requested port, shape and type.

@@ -80,12 +80,12 @@ func (l *listener) Do(in *tl.Instr) {
 		tensor *int32
 		off    *int32
 	}{{&did.A, &did.AOff}, {&did.B, &did.BOff}, {&did.C, &did.COff}} {
-		if *operand.tensor != tl.None && !tl.Drive(l.c).Cell(*operand.tensor).Filled {
+		if *operand.tensor != tl.None && !tl.DriverOf(l.c).Cell(*operand.tensor).Filled {
 			*operand.tensor, *operand.off = tl.None, 0 // no operation has filled it
 		}
 	}
 	if did.Dst != tl.None {
-		tl.Drive(l.c).Cell(did.Dst).Filled = true
+		tl.DriverOf(l.c).Cell(did.Dst).Filled = true
 	}
 	if did.Op == tl.OpSend && did.N == 0 {
 		did.Addr = 0 // it is not accessed
@@ -108,10 +108,10 @@ func alone(t testing.TB, l *launch.Launch, g *launch.Group, i int) ([]tl.Instr, 
 		Core: core, Rank: i, World: len(g.PEs), PE: int(g.PEs[i]), PEsPerCube: g.PEsPerCube, Wiring: &g.Wiring[i],
 		Ring: &l.Ring, Addrs: l.Addrs, Scratch: l.Scratch,
 	})
-	if _, err := tl.Drive(core.c).Run(l.Kernel, g.Args.Fresh()); err != nil {
+	if _, err := tl.DriverOf(core.c).Run(l.Kernel, g.Args.Fresh()); err != nil {
 		t.Fatal(err)
 	}
-	traffic := tl.Drive(core.c).Traffic()
+	traffic := tl.DriverOf(core.c).Traffic()
 	traffic.Rank = 0
 	return core.all, traffic
 }

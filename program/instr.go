@@ -11,7 +11,7 @@ import (
 
 // Instr makes the instruction of an operation, without its places.
 func (p *Program) Instr(o *Op) tl.Instr {
-	f, m := &p.Forms[o.Form], &p.More[o.More]
+	f, m := &p.TensorTypes[o.TensorType], &p.More[o.More]
 	in := tl.Instr{
 		Op: o.Code, Math: o.Math, Type: f.Type, Port: int(o.Port), Dst: o.Dst, A: o.A, B: o.B, C: o.C,
 		N: int(o.N), Shape: f.Shape, DstOff: m.DstOff, COff: m.COff, Pieces: max(1, m.Pieces), Rows: m.Rows, Pitch: m.Pitch,

@@ -7,23 +7,23 @@ import (
 	"kernbench/tl"
 )
 
-// table numbers the forms and the rest of operations.
+// table numbers the types of tensors and the rest of operations.
 type table struct {
-	forms   []Form
+	types   []TensorType
 	more    []More
-	formsOf map[Form]uint32
+	typesOf map[TensorType]uint32
 	moreOf  map[More]uint32
-	recent  [8]uint32 // forms, by a few bits of what they are
+	recent  [8]uint32 // types, by a few bits of what they are
 }
 
 func newTable() table {
-	return table{forms: make([]Form, 1), more: make([]More, 1), formsOf: map[Form]uint32{}, moreOf: map[More]uint32{}}
+	return table{types: make([]TensorType, 1), more: make([]More, 1), typesOf: map[TensorType]uint32{}, moreOf: map[More]uint32{}}
 }
 
 // op returns an instruction as an operation; a, b and c are its operands.
 func (t *table) op(in *tl.Instr, a, b, c int32) Op {
 	o := Op{
-		Code: in.Op, Math: in.Math, Sub: sub(in), Port: uint8(in.Port), Form: t.form(in), N: int32(in.N),
+		Code: in.Op, Math: in.Math, Sub: sub(in), Port: uint8(in.Port), TensorType: t.tensorType(in), N: int32(in.N),
 		Dst: in.Dst, A: a, B: b, C: c,
 	}
 	if needsMore(in) {
@@ -32,21 +32,21 @@ func (t *table) op(in *tl.Instr, a, b, c int32) Op {
 	return o
 }
 
-// form numbers the type and shape of an instruction.
-func (t *table) form(in *tl.Instr) uint32 {
-	f := Form{in.Type, in.Shape}
+// tensorType numbers the type and shape of an instruction.
+func (t *table) tensorType(in *tl.Instr) uint32 {
+	f := TensorType{in.Type, in.Shape}
 	recent := &t.recent[(in.N^int(in.Type))&(len(t.recent)-1)]
-	if *recent != 0 && t.forms[*recent] == f {
+	if *recent != 0 && t.types[*recent] == f {
 		return *recent
 	}
 	if !f.Type.Valid() {
 		return 0
 	}
-	id, ok := t.formsOf[f]
+	id, ok := t.typesOf[f]
 	if !ok {
-		id = uint32(len(t.forms))
-		t.forms = append(t.forms, f)
-		t.formsOf[f] = id
+		id = uint32(len(t.types))
+		t.types = append(t.types, f)
+		t.typesOf[f] = id
 	}
 	*recent = id
 	return id

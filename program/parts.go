@@ -62,20 +62,20 @@ func (p *Parts) Next(rank int) ([]Op, error) {
 		k.limit = firstPart
 	} else {
 		k.limit = laterPart
-		tl.Drive(k.tl).Enter()
+		tl.DriverOf(k.tl).Enter()
 	}
 	p.ops = p.ops[:0]
 	k.next()
 	if k.ended {
 		delete(p.busy, rank)
 		p.idle = append(p.idle, k)
-		p.Traffic[rank] = tl.Drive(k.tl).Traffic()
+		p.Traffic[rank] = tl.DriverOf(k.tl).Traffic()
 	}
 	return p.ops, k.err
 }
 
-// Forms returns those of all operations so far.
-func (p *Parts) Forms() []Form { return p.forms }
+// TensorTypes returns those of all operations so far.
+func (p *Parts) TensorTypes() []TensorType { return p.types }
 
 // More is the total of all operations so far.
 func (p *Parts) More() []More { return p.more }
@@ -125,7 +125,7 @@ func (k *part) body(yield func(struct{}) bool) {
 		if k.tl == nil {
 			k.tl = tl.NewContext(k.setup)
 		} else {
-			tl.Drive(k.tl).Reset(k.setup)
+			tl.DriverOf(k.tl).Reset(k.setup)
 		}
 		k.err = k.run(k.of.l.Kernel, k.group.Args)
 		if k.quit {
@@ -158,10 +158,10 @@ func (k *part) Do(in *tl.Instr) {
 	p := k.of
 	p.ops = append(p.ops, p.op(in, k.reads(in.A), k.reads(in.B), k.reads(in.C)))
 	if in.Dst != tl.None {
-		tl.Drive(k.tl).Cell(in.Dst).Filled = true
+		tl.DriverOf(k.tl).Cell(in.Dst).Filled = true
 	}
 	if len(p.ops) >= k.limit && !k.yield(struct{}{}) {
 		k.quit = true
-		tl.Drive(k.tl).Abandon()
+		tl.DriverOf(k.tl).Abandon()
 	}
 }

@@ -28,18 +28,18 @@ func long(world, rounds int) *launch.Launch {
 	})
 }
 
-// form is an operation with its form and other fields, instead of their numbers.
-type form struct {
+// operation is an operation with its type and other fields, instead of their numbers.
+type operation struct {
 	program.Op
-	program.Form
+	program.TensorType
 	program.More
 }
 
-func forms(ops []program.Op, f []program.Form, more []program.More) []form {
-	var all []form
+func operations(ops []program.Op, f []program.TensorType, more []program.More) []operation {
+	var all []operation
 	for _, o := range ops {
-		s := form{o, f[o.Form], more[o.More]}
-		s.Op.Form, s.Op.More = 0, 0
+		s := operation{o, f[o.TensorType], more[o.More]}
+		s.Op.TensorType, s.Op.More = 0, 0
 		all = append(all, s)
 	}
 	return all
@@ -68,7 +68,7 @@ func TestLongProgram(t *testing.T) {
 			t.Errorf("%d rounds: sends %v, want %v", rounds, got, want)
 		}
 		parts := program.NewParts(t.Context(), l, o)
-		got := make([][]form, world)
+		got := make([][]operation, world)
 		d := rand.New(rand.NewPCG(1, uint64(rounds)))
 		for left := inTurn(world); len(left) > 0; {
 			i := d.IntN(len(left))
@@ -77,14 +77,14 @@ func TestLongProgram(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got[r] = append(got[r], forms(ops, parts.Forms(), parts.More())...)
+			got[r] = append(got[r], operations(ops, parts.TensorTypes(), parts.More())...)
 			if ops[len(ops)-1].Code == program.End {
 				left = slices.Delete(left, i, i+1)
 			}
 		}
 		parts.Close()
 		for r := range world {
-			if want := forms(whole.Records[whole.Blocks[r].Record].Ops, whole.Forms, whole.More); !slices.Equal(got[r], want) {
+			if want := operations(whole.Records[whole.Blocks[r].Record].Ops, whole.TensorTypes, whole.More); !slices.Equal(got[r], want) {
 				t.Errorf("%d rounds, rank %d: %d operations in parts, %d recorded", rounds, r, len(got[r]), len(want))
 			}
 		}

@@ -12,10 +12,10 @@ import (
 // Program holds the operations of the ranks of one launch. Ranks with the same operations share a
 // Record.
 type Program struct {
-	Records []Record
-	Blocks  []Block // of all ranks, those of one rank side by side
-	Forms   []Form  // by Op.Form; number 0 stands for no tensor
-	More    []More  // by Op.More; number 0 stands for nothing
+	Records     []Record
+	Blocks      []Block      // of all ranks, those of one rank side by side
+	TensorTypes []TensorType // by Op.TensorType; number 0 stands for no tensor
+	More        []More       // by Op.More; number 0 stands for nothing
 
 	// Long reports whether records and blocks are missing, because they would exceed the memory
 	// budget. All kernels have been run and can be recorded, part by part: see Parts.
@@ -59,17 +59,17 @@ const End tl.Op = 1<<8 - 1
 // Op is one operation: an instruction of tl without its addresses. Tensors are numbered as the
 // kernel's Context does; a number is used again when its tensor has ended.
 type Op struct {
-	Code tl.Op
-	Math tl.MathOp // of OpMath
-	Sub  uint8     // OpMath: the dtype.BinaryOp or UnaryOp; OpRecv: assembled; OpLoad, OpStore: a further piece
-	Port uint8     // ring of OpSend, OpRecv and OpRecvAsync
-	Form uint32    // type and shape
-	N    int32     // elements
-	Dst  int32     // tensors; tl.None where there is none, or where an operand is empty
-	A    int32
-	B    int32
-	C    int32
-	More uint32
+	Code       tl.Op
+	Math       tl.MathOp // of OpMath
+	Sub        uint8     // OpMath: the dtype.BinaryOp or UnaryOp; OpRecv: assembled; OpLoad, OpStore: a further piece
+	Port       uint8     // ring of OpSend, OpRecv and OpRecvAsync
+	TensorType uint32    // type and shape
+	N          int32     // elements
+	Dst        int32     // tensors; tl.None where there is none, or where an operand is empty
+	A          int32
+	B          int32
+	C          int32
+	More       uint32
 }
 
 // Values of Op.Sub.
@@ -78,8 +78,8 @@ const (
 	FurtherPiece = 1 // OpLoad, OpStore: not the first piece of its tensor
 )
 
-// Form is the type and shape of a tensor or payload.
-type Form struct {
+// TensorType is the element type and shape of a tensor or payload.
+type TensorType struct {
 	Type  dtype.Type
 	Shape tl.Shape
 }
@@ -123,7 +123,7 @@ func (p *Program) AllSends(l *launch.Launch) [][]Sends {
 		for i := range l.Groups[g].NumBlocks() {
 			k := p.Blocks[len(all)].Record
 			if known[k] == nil {
-				known[k] = p.Records[k].sends(len(l.Groups[g].Wiring[i].Out), p.Forms)
+				known[k] = p.Records[k].sends(len(l.Groups[g].Wiring[i].Out), p.TensorTypes)
 			}
 			all = append(all, known[k])
 		}

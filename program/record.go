@@ -125,7 +125,7 @@ func Guess(ctx context.Context, l *launch.Launch, o Options) *Program {
 // Same reports whether all ranks of p do what those of a guess do.
 func (p *Program) Same(guess *Program) bool {
 	return len(p.Records) == 1 && slices.Equal(p.Records[0].Ops, guess.Records[0].Ops) &&
-		slices.Equal(p.Forms, guess.Forms) && slices.Equal(p.More, guess.More)
+		slices.Equal(p.TensorTypes, guess.TensorTypes) && slices.Equal(p.More, guess.More)
 }
 
 // recorder is the Core of the kernel that is being recorded. As long as a rank does the same as
@@ -201,7 +201,7 @@ func placeBlock(s *tl.Setup, l *launch.Launch, g *launch.Group, i int) {
 
 // program returns the program recorded so far.
 func (r *recorder) program() *Program {
-	return &Program{Records: r.records, Blocks: r.blocks, Forms: r.forms, More: r.more, Long: r.long, Sends: r.sends}
+	return &Program{Records: r.records, Blocks: r.blocks, TensorTypes: r.types, More: r.more, Long: r.long, Sends: r.sends}
 }
 
 // rank records block i of a group.
@@ -213,7 +213,7 @@ func (r *recorder) rank(g *launch.Group, i int) error {
 	if r.tl == nil {
 		r.tl = tl.NewContext(r.setup)
 	} else {
-		tl.Drive(r.tl).Reset(r.setup)
+		tl.DriverOf(r.tl).Reset(r.setup)
 	}
 	r.slice, r.at, r.stopped = mem.At(mem.HBM, r.setup.PE, 0), 0, nil
 	r.addrs, r.offs = writer{}, writer{}
@@ -233,13 +233,13 @@ func (r *recorder) rank(g *launch.Group, i int) error {
 
 // run takes a kernel to its end.
 func (g *guard) run(k tl.Kernel, a tl.Args) error {
-	tl.Drive(g.tl).Enter()
-	abandoned, err := tl.Drive(g.tl).Run(k, a.Fresh())
+	tl.DriverOf(g.tl).Enter()
+	abandoned, err := tl.DriverOf(g.tl).Run(k, a.Fresh())
 	switch {
 	case g.stopped != nil:
 		return g.stopped
 	case abandoned && err == nil:
-		err = &fault.Misuse{Place: tl.Drive(g.tl).Place("abandon"), Reason: "it is for executors: a kernel ends by returning"}
+		err = &fault.Misuse{Place: tl.DriverOf(g.tl).Place("abandon"), Reason: "it is for executors: a kernel ends by returning"}
 	}
 	return err
 }
@@ -278,7 +278,7 @@ func (r *recorder) becomeLong() {
 			}
 			k := r.blocks[rank].Record
 			if known[k] == nil {
-				known[k] = r.records[k].sends(len(r.l.Groups[g].Wiring[i].Out), r.forms)
+				known[k] = r.records[k].sends(len(r.l.Groups[g].Wiring[i].Out), r.types)
 			}
 			r.sends = append(r.sends, known[k])
 			rank++
@@ -292,7 +292,7 @@ func (r *recorder) check(g *launch.Group, i int) error {
 	k := &checker{guard: r.guard, sends: make([]Sends, len(g.Wiring[i].Out))}
 	s := r.setup
 	s.Core = k
-	tl.Drive(r.tl).Reset(s)
+	tl.DriverOf(r.tl).Reset(s)
 	if err := k.run(r.l.Kernel, g.Args); err != nil {
 		return err
 	}
@@ -329,14 +329,14 @@ func (r *recorder) Do(in *tl.Instr) {
 		r.operand(o.B, in.BOff)
 	}
 	if o.Dst != tl.None {
-		tl.Drive(r.tl).Cell(o.Dst).Filled = true // has been filled; until the tensor ends
+		tl.DriverOf(r.tl).Cell(o.Dst).Filled = true // has been filled; until the tensor ends
 	}
 }
 
 // agrees reports whether in equals o, addresses and offsets excluded. It compares the fields that
 // this opcode uses.
 func (r *recorder) agrees(o *Op, in *tl.Instr) bool {
-	f := &r.forms[o.Form]
+	f := &r.types[o.TensorType]
 	if o.Code != in.Op || o.Sub != sub(in) || o.N != int32(in.N) || f.Shape != in.Shape || f.Type != in.Type {
 		return false
 	}
@@ -365,7 +365,7 @@ func (r *recorder) restAgrees(o *Op, in *tl.Instr) bool {
 // reads returns an operand as it is recorded. It returns tl.None for a tensor that no recorded
 // operation has written.
 func (g *guard) reads(tensor int32) int32 {
-	if tensor == tl.None || !tl.Drive(g.tl).Cell(tensor).Filled {
+	if tensor == tl.None || !tl.DriverOf(g.tl).Cell(tensor).Filled {
 		return tl.None
 	}
 	return tensor

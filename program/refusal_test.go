@@ -168,7 +168,7 @@ func TestKernelFault(t *testing.T) {
 	if p, ok := errors.AsType[*fault.Panic](err); !ok || p.Rank != 1 || p.Value != "here" {
 		t.Errorf("panic: %v", err)
 	}
-	l = ring(3, func(c *tl.Context, a tl.Args) { tl.Drive(c).Abandon() })
+	l = ring(3, func(c *tl.Context, a tl.Args) { tl.DriverOf(c).Abandon() })
 	if _, err = program.RecordLaunch(t.Context(), l, program.Options{}); err == nil || !strings.Contains(err.Error(), "returning") {
 		t.Errorf("abandoned: %v", err)
 	}

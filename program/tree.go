@@ -19,7 +19,7 @@ func (r *recorder) depart(in *tl.Instr) *Op {
 	r.allow(in)
 	r.own.Ops = append(r.own.Ops, r.op(in, r.reads(in.A), r.reads(in.B), r.reads(in.C)))
 	if r.opts.Lines {
-		r.own.Lines = append(r.own.Lines, tl.Drive(r.tl).Line())
+		r.own.Lines = append(r.own.Lines, tl.DriverOf(r.tl).Line())
 	}
 	if r.size(&r.own) > r.left {
 		r.stop(ErrBudget)
@@ -86,7 +86,7 @@ func (r *recorder) keep() error {
 		k.Tensors = max(k.Tensors, int(max(o.Dst, o.A, o.B, o.C))+1)
 	}
 	k.Ops = slices.Clip(k.Ops)
-	k.Traffic = tl.Drive(r.tl).Traffic()
+	k.Traffic = tl.DriverOf(r.tl).Traffic()
 	k.Traffic.Rank = 0
 	if r.left -= r.size(k); r.left < 0 {
 		return ErrBudget
@@ -106,11 +106,11 @@ func (r *recorder) size(k *Record) int64 {
 }
 
 // sends returns the payloads that the record sends into each ring.
-func (k *Record) sends(rings int, forms []Form) []Sends {
+func (k *Record) sends(rings int, types []TensorType) []Sends {
 	all := make([]Sends, rings)
 	for i := range k.Ops {
 		if o := &k.Ops[i]; o.Code == tl.OpSend {
-			all[o.Port].add(int64(o.N) * int64(forms[o.Form].Type.Size()))
+			all[o.Port].add(int64(o.N) * int64(types[o.TensorType].Type.Size()))
 		}
 	}
 	return all

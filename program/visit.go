@@ -25,7 +25,7 @@ func Visit(ctx context.Context, l *launch.Launch, o Options, f func(g *launch.Gr
 			if v.tl == nil {
 				v.tl = tl.NewContext(setup)
 			} else {
-				tl.Drive(v.tl).Reset(setup)
+				tl.DriverOf(v.tl).Reset(setup)
 			}
 			v.enter(setup.PE, len(setup.Wiring.Out))
 			if err := v.run(l.Kernel, v.group.Args); err != nil {

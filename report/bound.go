@@ -184,7 +184,7 @@ func witness(b *limits.Limit) string {
 		return fmt.Sprintf("the algorithm moves %s over %s%s", through, few(w.Links), ends)
 	}
 	// What is left is the limit of the slots of rings.
-	c := w.Channel
+	c := w.Ring
 	through = fmt.Sprintf("%s at %s GB/s", size(w.Bytes), significant(w.Rate.GBs())) // most such rates are not whole GB/s
 	owner := "all rings together carry " + through
 	if len(w.Ranks) > 0 {

@@ -30,7 +30,7 @@ func everyLimit() *limits.Limits {
 			{Kind: bound.FanOut, Time: 8600, Witness: bound.Witness{Gap: 2000, Hop: 20000,
 				Tree: []bound.TreeStep{{Time: 0, Ranks: 1}, {Time: 20000, Ranks: 2}, {Time: 40000, Ranks: 8}}}},
 			{Kind: bound.Slots, Time: 9000, Witness: bound.Witness{Bytes: 1 << 20, Rate: 1234567890, Ranks: []int{1}, Slots: 7,
-				Channel: &bound.Channel{From: 1, To: 2, Slots: 1, SlotBytes: 4096, Rate: unit.GBPerSecond, RoundTrip: 70602}}},
+				Ring: &bound.Ring{From: 1, To: 2, Slots: 1, SlotBytes: 4096, Rate: unit.GBPerSecond, RoundTrip: 70602}}},
 			{Kind: bound.Pipelined, Time: 8700,
 				Witness: bound.Witness{Bytes: 4 << 20, Ranks: []int{1, 2, 3, 4, 5, 6, 7, 0}, Hop: 21000, Turn: 4000,
 					Piece: 8192, Taken: 4096}},

@@ -32,7 +32,7 @@ func (empty) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, erro
 				Core: &emptyCore{ring: &l.Ring, sent: &res.Messages}, Rank: i, World: len(g.PEs), PE: int(pe),
 				PEsPerCube: g.PEsPerCube, Wiring: &g.Wiring[i], Ring: &l.Ring, Addrs: l.Addrs, Scratch: l.Scratch,
 			})
-			if _, err := tl.Drive(c).Run(l.Kernel, g.Args); err != nil {
+			if _, err := tl.DriverOf(c).Run(l.Kernel, g.Args); err != nil {
 				return nil, err
 			}
 		}

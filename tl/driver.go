@@ -9,8 +9,8 @@ import (
 // kernels of their own use it too. It is not for kernels.
 type Driver struct{ c *Context }
 
-// Drive returns the driver of a context.
-func Drive(c *Context) Driver { return Driver{c} }
+// DriverOf returns the driver of a context.
+func DriverOf(c *Context) Driver { return Driver{c} }
 
 // Cell returns the state of an operand.
 func (d Driver) Cell(i int32) *Cell { return &d.c.cells[i] }

@@ -72,7 +72,7 @@ func (e *editing) Do(in *Instr) {
 		e.Core.Do(in)
 		return
 	}
-	line, dir := Drive(e.c).Line(), e.dirOf(in)
+	line, dir := DriverOf(e.c).Line(), e.dirOf(in)
 	if e.edits.Seen != nil {
 		e.edits.Seen(line, dir, in, e.c.wiring)
 	}

@@ -121,7 +121,7 @@ func TestMissingArgument(t *testing.T) {
 
 // Each mistake of a turn is named.
 func TestTurnMisuse(t *testing.T) {
-	begin := func(c *tl.Context, turn *tl.Turn) { tl.Drive(c).BeginTurn(turn) }
+	begin := func(c *tl.Context, turn *tl.Turn) { tl.DriverOf(c).BeginTurn(turn) }
 	for _, tt := range []struct {
 		name string
 		do   func(c *tl.Context)
@@ -134,7 +134,7 @@ func TestTurnMisuse(t *testing.T) {
 		{"none", func(c *tl.Context) { begin(c, nil) }, "there is no turn"},
 		{"number", func(c *tl.Context) { begin(c, &tl.Turn{World: 1}) }, "turn number 0: a turn has a number of at least 1"},
 		{"operation", func(c *tl.Context) { begin(c, &tl.Turn{ID: 1, World: 1, Op: tl.Avg + 1}) }, "is no reduction"},
-		{"end", func(c *tl.Context) { tl.Drive(c).EndTurn() }, "no turn has begun"},
+		{"end", func(c *tl.Context) { tl.DriverOf(c).EndTurn() }, "no turn has begun"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := kerneltest.Try(func(c *tl.Context, _ tl.Args) { tt.do(c) }, kerneltest.Config{World: 1, Collective: kerneltest.None})

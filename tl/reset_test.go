@@ -55,7 +55,7 @@ func TestReset(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			used := NewContext(setup(1, &stream{}, lines))
 			if _, err := used.run(func(c *Context, a Args) {
-				Drive(c).BeginTurn(&Turn{ID: 1})
+				DriverOf(c).BeginTurn(&Turn{ID: 1})
 				kernel(window(1))(c, a)
 				c.RecvAsync(West, Dims(1), dtype.F16)
 				c.Load(Ref{})

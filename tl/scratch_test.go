@@ -24,12 +24,12 @@ func (r *recorder) Do(in *Instr) {
 	r.last = *in
 	switch in.Op {
 	case OpDrop:
-		delete(r.alive, Drive(r.c).Cell(in.A).Value)
+		delete(r.alive, DriverOf(r.c).Cell(in.A).Value)
 	case OpLoad, OpMath, OpGemm:
 		if in.Piece == 0 {
 			r.next++
 			r.alive[r.next] = true
-			Drive(r.c).Cell(in.Dst).Value = r.next
+			DriverOf(r.c).Cell(in.Dst).Value = r.next
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestScratchAgainstModel(t *testing.T) {
 				}
 			},
 		})
-		Drive(c).DropAll()
+		DriverOf(c).DropAll()
 		if len(r.alive) != 0 {
 			t.Fatalf("%d values alive after DropAll", len(r.alive))
 		}

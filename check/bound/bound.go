@@ -78,15 +78,15 @@ type Witness struct {
 	Piece int64      `json:"piece_bytes,omitempty"`       // pipeline: the best
 	Taken int64      `json:"piece_bytes_taken,omitempty"` // pipeline: as it is set, where that is known
 
-	Channel *Channel `json:"channel,omitempty"`      // slots: the slowest ring of the rank that limits
-	Slots   int      `json:"slots_enough,omitempty"` // slots: number from which the link rate, not the slots, limits that ring
+	Ring  *Ring `json:"channel,omitempty"`      // slots: the slowest ring of the rank that limits
+	Slots int   `json:"slots_enough,omitempty"` // slots: number from which the link rate, not the slots, limits that ring
 }
 
 // Options holds what limits depend on apart from the machine and the call.
 type Options struct {
 	Ideal       bool       // links and ports are not shared: only distance and the limits of rings remain
 	VectorUnits int        // units that combine; 0: one of each rank. Communication engines have further ones
-	Channels    []Channel  // rings as configured, for algorithms that use nothing else; nil: none
+	Rings       []Ring     // rings as configured, for algorithms that use nothing else; nil: none
 	Pipeline    *Pipeline  // of such an algorithm; nil if it is not a pipeline
 	Transfers   []Transfer // all that the algorithm moves in the call; nil: not known
 }

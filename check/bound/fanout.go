@@ -12,7 +12,7 @@ type costs struct {
 
 // hop returns the least time from the start of a send in a ring until what it carried can be used
 // at the other end.
-func (c *costs) hop(ch *Channel, bytes int64) unit.Time {
+func (c *costs) hop(ch *Ring, bytes int64) unit.Time {
 	return c.issue + c.send + c.setup + ch.Delay + over(bytes, int64(ch.Rate)) + c.recv
 }
 
@@ -32,7 +32,7 @@ type TreeStep struct {
 // collective needs one of the two, or both.
 func (s *Solver) fanOut(d *demand, size int64, o *Options) Bound {
 	b := Bound{Kind: FanOut}
-	if len(o.Channels) == 0 {
+	if len(o.Rings) == 0 {
 		return b
 	}
 	bytes, ends := size, unit.Time(0)
@@ -42,8 +42,8 @@ func (s *Solver) fanOut(d *demand, size int64, o *Options) Bound {
 		ends = 2 * minimum(s.g.access)
 	}
 	hop := unit.MaxTime
-	for i := range o.Channels {
-		hop = min(hop, s.costs.hop(&o.Channels[i], bytes))
+	for i := range o.Rings {
+		hop = min(hop, s.costs.hop(&o.Rings[i], bytes))
 	}
 	reach, gather := d.spread()
 	try := func(ranks int64, gap unit.Time, inbound bool) {

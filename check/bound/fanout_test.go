@@ -114,14 +114,14 @@ func TestFanOut(t *testing.T) {
 	}
 	s := newSolver(g, 1, 1)
 	s.costs = costs{issue: 2000, send: 1000, recv: 500, setup: 250}
-	var rings []Channel
+	var rings []Ring
 	for r := range 5 {
 		// 2 + 1 + 0.25 + 6.246 + 4 B at 1 TB/s + 0.5
-		rings = append(rings, Channel{From: r, To: (r + 1) % 5, Rate: unit.TBPerSecond, Delay: 6246, Slots: 4, SlotBytes: 64})
+		rings = append(rings, Ring{From: r, To: (r + 1) % 5, Rate: unit.TBPerSecond, Delay: 6246, Slots: 4, SlotBytes: 64})
 	}
 	for _, tt := range []struct {
 		co      *collective.Collective
-		rings   []Channel
+		rings   []Ring
 		want    unit.Time
 		inbound bool
 	}{
@@ -135,7 +135,7 @@ func TestFanOut(t *testing.T) {
 		if tt.co == collective.Barrier {
 			c.Elems = 0
 		}
-		r, err := s.Limits(tt.co, c, Options{Channels: tt.rings, Ideal: true})
+		r, err := s.Limits(tt.co, c, Options{Rings: tt.rings, Ideal: true})
 		if err != nil {
 			t.Fatal(err)
 		}

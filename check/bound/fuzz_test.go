@@ -22,7 +22,7 @@ func FuzzOf(f *testing.F) {
 		c := collective.Call{World: world, Elems: elems, Type: dtype.Type(typ), Op: tl.Sum, Root: root}
 		o := Options{}
 		if slots > 0 && slots <= 1<<15 && slotBytes >= 8 && slotBytes <= 1<<40 && roundTrip >= 0 {
-			o.Channels = []Channel{{From: 0, To: 1, Slots: slots, SlotBytes: slotBytes, Rate: unit.GBPerSecond,
+			o.Rings = []Ring{{From: 0, To: 1, Slots: slots, SlotBytes: slotBytes, Rate: unit.GBPerSecond,
 				RoundTrip: unit.Time(roundTrip)}}
 		}
 		r, err := s.Limits(co, c, o)

@@ -160,7 +160,7 @@ func (s *Solver) compute(d *demand, o *Options, size int64) Bound {
 
 // vector: an algorithm that uses rings alone combines in vector units alone.
 func (s *Solver) vector(d *demand, o *Options) Bound {
-	if len(o.Channels) == 0 {
+	if len(o.Rings) == 0 {
 		return Bound{Kind: Vector}
 	}
 	return combining(Vector, d, s.vectors(o))
@@ -218,22 +218,22 @@ func (s *Solver) memory(d *demand, l *local, size int64) Bound {
 // enter a rank use its rings.
 func slotted(d *demand, l *local, size int64, o *Options) Bound {
 	b := Bound{Kind: Slots}
-	channels := o.Channels
-	if len(channels) == 0 || d.pattern == nothing || d.pattern == meeting {
+	rings := o.Rings
+	if len(rings) == 0 || d.pattern == nothing || d.pattern == meeting {
 		return b
 	}
-	out, in, all := make([][]*Channel, d.world), make([][]*Channel, d.world), []*Channel(nil)
-	for i := range channels {
-		c := &channels[i]
+	out, in, all := make([][]*Ring, d.world), make([][]*Ring, d.world), []*Ring(nil)
+	for i := range rings {
+		c := &rings[i]
 		out[c.From], in[c.To], all = append(out[c.From], c), append(in[c.To], c), append(all, c)
 	}
-	try := func(set []*Channel, bytes int64, ranks []int, inbound bool) {
+	try := func(set []*Ring, bytes int64, ranks []int, inbound bool) {
 		t := carry(set, bytes, o.Ideal)
 		if t <= b.Time {
 			return
 		}
-		slowest := slices.MinFunc(set, func(a, b *Channel) int { return int(a.PerSecond() - b.PerSecond()) })
-		b.Time, b.Witness = t, Witness{Bytes: bytes, Ranks: ranks, Inbound: inbound, Channel: slowest, Slots: slowest.Lift()}
+		slowest := slices.MinFunc(set, func(a, b *Ring) int { return int(a.PerSecond() - b.PerSecond()) })
+		b.Time, b.Witness = t, Witness{Bytes: bytes, Ranks: ranks, Inbound: inbound, Ring: slowest, Slots: slowest.Lift()}
 		for _, c := range set {
 			b.Witness.Rate += c.PerSecond()
 		}

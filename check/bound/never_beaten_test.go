@@ -85,7 +85,7 @@ func (e *experiment) run() (m measured, err error) {
 	o := bound.Options{Ideal: e.fidelity == noc.Ideal, Transfers: executor.transfers}
 	if plan.Algorithm.Window == nil {
 		wiring, ring := plan.Rings(group.Call)
-		o.Channels = bound.Channels(hardware, group.PEs, wiring, &ring)
+		o.Rings = bound.Rings(hardware, group.PEs, wiring, &ring)
 		if way := plan.Algorithm.Path; way != nil {
 			w := way(group.Call.World, group.Call.Root)
 			o.Pipeline = &bound.Pipeline{Ranks: w.Ranks, Parts: w.Parts * len(wiring) / len(group.PEs)}

@@ -94,9 +94,9 @@ func whole(t float64) unit.Time { return unit.Time(max(0, t*(1-1e-12)-1)) }
 func (s *Solver) stagesOf(ranks []int, o *Options) (stages, bool) {
 	w := stages{ideal: o.Ideal, recv: float64(s.costs.recv)}
 	for i := range ranks[1:] {
-		var ring *Channel
-		for k := range o.Channels {
-			if c := &o.Channels[k]; c.From == ranks[i] && c.To == ranks[i+1] && (ring == nil || c.Delay < ring.Delay) {
+		var ring *Ring
+		for k := range o.Rings {
+			if c := &o.Rings[k]; c.From == ranks[i] && c.To == ranks[i+1] && (ring == nil || c.Delay < ring.Delay) {
 				ring = c
 			}
 		}

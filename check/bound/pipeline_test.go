@@ -101,13 +101,13 @@ func TestPipelineOfRings(t *testing.T) {
 	g := star(5)
 	s := newSolver(g, 1, 1)
 	s.costs = costs{issue: 100, send: 50, recv: 25}
-	var rings []Channel
+	var rings []Ring
 	for r := range 5 {
-		rings = append(rings, Channel{From: r, To: (r + 1) % 5, Rate: unit.TBPerSecond, Delay: 1825, Slots: 4, SlotBytes: 64})
+		rings = append(rings, Ring{From: r, To: (r + 1) % 5, Rate: unit.TBPerSecond, Delay: 1825, Slots: 4, SlotBytes: 64})
 	}
 	c := collective.Call{World: 5, Elems: 1 << 16, Type: dtype.U8}
 	limit := func(p *Pipeline, o Options) Bound {
-		o.Channels, o.Pipeline = rings, p
+		o.Rings, o.Pipeline = rings, p
 		r, err := s.Limits(collective.Broadcast, c, o)
 		if err != nil {
 			t.Fatal(err)

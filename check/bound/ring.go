@@ -9,8 +9,8 @@ import (
 	"kernbench/unit"
 )
 
-// Channel is one ring, from a rank to another, with what limits it.
-type Channel struct {
+// Ring is the ring from a rank to another, with what limits it.
+type Ring struct {
 	From      int       `json:"from"` // rank
 	To        int       `json:"to"`
 	Slots     int       `json:"n_slots"`
@@ -20,30 +20,29 @@ type Channel struct {
 	Delay     unit.Time `json:"delay_ps"`              // of a token without its bytes, at least
 }
 
-// PerSecond returns the sustained rate of the channel: that of its path or that of its slots,
+// PerSecond returns the sustained rate of the ring: that of its path or that of its slots,
 // whichever is less.
-func (c *Channel) PerSecond() unit.Rate { return min(c.Rate, c.bySlots()) }
+func (c *Ring) PerSecond() unit.Rate { return min(c.Rate, c.bySlots()) }
 
 // bySlots returns the sustained rate of the slots on a path of unlimited rate.
-func (c *Channel) bySlots() unit.Rate {
+func (c *Ring) bySlots() unit.Rate {
 	if c.RoundTrip == 0 {
 		return math.MaxInt64
 	}
 	return unit.Rate(scaled(int64(c.Slots)*c.SlotBytes, int64(unit.Second), int64(c.RoundTrip)))
 }
 
-// Lift returns the fewest slots with which the path limits the channel, and not its slots.
-func (c *Channel) Lift() int {
+// Lift returns the fewest slots with which the path limits the ring, and not its slots.
+func (c *Ring) Lift() int {
 	inFlight := scaled(int64(c.Rate), int64(c.RoundTrip), int64(unit.Second))
 	return int(1 + max(0, inFlight-1)/c.SlotBytes)
 }
 
-// Channels returns the rings of ranks that run on some PEs, with wiring by block: as many for each
-// rank. A round trip counts what no receiver
-// can shorten: the path of a token with a full slot, and that of the credit back. A token starts in
-// the sender's TCM or, if forwarded, in its ring memory. The faster counts.
-func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring) []Channel {
-	var all []Channel
+// Rings returns the rings of ranks that run on some PEs, with wiring by block: as many for each
+// rank. A round trip counts what no receiver can shorten: the path of a token with a full slot, and
+// that of the credit back. A token starts in the sender's TCM or, if forwarded, in its ring memory. The faster counts.
+func Rings(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring) []Ring {
+	var all []Ring
 	blocks := max(1, len(wiring)/max(1, len(pes)))
 	for block := range wiring {
 		from := block / blocks
@@ -60,7 +59,7 @@ func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring
 			late, seen := ring.Protocol.Late(m.Between(a, b))
 			head, rate = head+late, ring.Protocol.Data(rate)
 			back, slowest := m.Latency(m.Route(nil, m.PE(b), m.PE(a)))
-			c := Channel{From: from, To: to, Slots: ring.SlotsOf(o.Slots), SlotBytes: ring.SlotBytes, Rate: rate, Delay: head}
+			c := Ring{From: from, To: to, Slots: ring.SlotsOf(o.Slots), SlotBytes: ring.SlotBytes, Rate: rate, Delay: head}
 			c.RoundTrip = head + over(ring.SlotBytes, int64(rate)) + back
 			if slowest > 0 {
 				c.RoundTrip += over(ring.CreditBytes, int64(slowest))
@@ -72,16 +71,16 @@ func Channels(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring
 	return all
 }
 
-// carry returns the least time in which channels carry bytes. In a time T a slot takes one full
+// carry returns the least time in which rings carry bytes. In a time T a slot takes one full
 // token per round trip, and one more whose credit is not back yet. So together
 //
-//	bytes <= sum over channels of slots × slot bytes + T × rate
+//	bytes <= sum over rings of slots × slot bytes + T × rate
 //
-// where the first term is only that of channels which their slots limit. Where paths are not
+// where the first term is only that of rings which their slots limit. Where paths are not
 // shared (ideal), tokens in several slots do not share their own either, and slots alone count.
-func carry(channels []*Channel, bytes int64, ideal bool) unit.Time {
+func carry(rings []*Ring, bytes int64, ideal bool) unit.Time {
 	rate := int64(0)
-	for _, c := range channels {
+	for _, c := range rings {
 		most := c.bySlots()
 		if !ideal && c.Rate <= most {
 			most = c.Rate

@@ -20,7 +20,7 @@ func (h *Hccl) Commit(id Handle) {
 		return
 	}
 	h.release(t, 1)
-	if tl.Drive(h.k.Context).Again(AgainCommit) && h.commits[id] < t.units() {
+	if tl.DriverOf(h.k.Context).Again(AgainCommit) && h.commits[id] < t.units() {
 		h.release(t, 1)
 	}
 }
@@ -81,7 +81,7 @@ func (h *Hccl) waitFor(call string, s tl.Signal, id Handle, n int) {
 	h.lastWait = max(h.lastWait, id)
 	if h.k.session.cores.all() > 1 {
 		h.waitSync, h.waitAt = h.k.syncs, h.diagnostic(Error, FinalizeBeforeWait, call, "", "", "")
-		if tl.Drive(h.k.Context).Meet(); h.g.members[h.me].forgotten {
+		if tl.DriverOf(h.k.Context).Meet(); h.g.members[h.me].forgotten {
 			h.k.WaitUntil(h.k.Signals(h.g.status, "tasks.answers"), tl.GE, 1)
 		}
 	}
@@ -166,7 +166,7 @@ func (h *Hccl) Finalize() {
 		return
 	}
 	h.finalized, h.finalSync = true, h.k.syncs
-	h.finalAt = "at " + tl.Drive(h.k.Context).Place("Finalize").Line
+	h.finalAt = "at " + tl.DriverOf(h.k.Context).Place("Finalize").Line
 	if !h.posts || len(h.tasks) == 0 {
 		return
 	}
@@ -182,6 +182,6 @@ func (h *Hccl) Finalize() {
 		h.status.await(h.k.Context, h.status.done, Handle(i), t.repeat)
 	}
 	// The server forgets tasks that have ended: a later search does not find them.
-	tl.Drive(h.k.Context).Meet()
+	tl.DriverOf(h.k.Context).Meet()
 	h.g.members[h.me].forgotten = true
 }

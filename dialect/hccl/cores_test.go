@@ -85,14 +85,14 @@ func TestWhoPosts(t *testing.T) {
 			y, err := r.reduced(cores, func(k *hccl.Kernel, at int) {
 				h := opened(k, tt.config, at)
 				dally := k.CoreType() == typ && k.BlockIdx() == block
-				for dally && tl.Drive(k.Context).Place("").Time < late {
+				for dally && tl.DriverOf(k.Context).Place("").Time < late {
 					k.Fence()
 				}
 				if h.Wait(allReduce(k, h, hccl.CommitNow)) != hccl.Success {
 					t.Errorf("block %d (%v) did not wait", k.BlockIdx(), k.CoreType())
 				}
 				if !dally {
-					waited[fmt.Sprint(k.Rank(), k.CoreType(), k.BlockIdx())] = tl.Drive(k.Context).Place("").Time
+					waited[fmt.Sprint(k.Rank(), k.CoreType(), k.BlockIdx())] = tl.DriverOf(k.Context).Place("").Time
 				}
 				k.SyncAll(hccl.AllCores)
 				h.Finalize()

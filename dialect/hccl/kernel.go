@@ -72,7 +72,7 @@ func (k *Kernel) Tiling() *Tiling { return k.session.launch.Tiling }
 func (k *Kernel) Buffer(i int) tl.Ref {
 	refs := k.session.buffers
 	if i < 0 || i >= len(refs) {
-		tl.Drive(k.Context).Fail(&fault.Misuse{Place: tl.Drive(k.Context).Place("buffer"),
+		tl.DriverOf(k.Context).Fail(&fault.Misuse{Place: tl.DriverOf(k.Context).Place("buffer"),
 			Reason: fmt.Sprintf("Buffer(%d): the launch has %d buffers", i, len(refs))})
 	}
 	return refs[i][k.device]
@@ -103,10 +103,10 @@ func (k *Kernel) SyncAll(s SyncScope) {
 	n := k.session.cores.AIV
 	switch {
 	case s > AllCores:
-		tl.Drive(k.Context).Fail(&fault.Misuse{Place: tl.Drive(k.Context).Place("sync_all"),
+		tl.DriverOf(k.Context).Fail(&fault.Misuse{Place: tl.DriverOf(k.Context).Place("sync_all"),
 			Reason: fmt.Sprintf("SyncScope(%d): one of AIVOnly, AllCores", s)})
 	case s == AIVOnly && k.typ == AIC:
-		tl.Drive(k.Context).Fail(&fault.Misuse{Place: tl.Drive(k.Context).Place("sync_all"),
+		tl.DriverOf(k.Context).Fail(&fault.Misuse{Place: tl.DriverOf(k.Context).Place("sync_all"),
 			Reason: "SyncAll of the AIV cores on an AIC: the AIC cores take part in SyncAll(AllCores) only"})
 	case s == AllCores:
 		n += k.session.cores.AIC

@@ -263,7 +263,7 @@ func (h *Hccl) warn(r Rule, call, found, right string) {
 func (h *Hccl) diagnostic(s Severity, r Rule, call, found, right, returned string) Diagnostic {
 	name, _, _ := strings.Cut(call, "(")
 	return Diagnostic{
-		Severity: s, Place: tl.Drive(h.k.Context).Place(name), Block: h.k.block, Core: h.k.typ.String(),
+		Severity: s, Place: tl.DriverOf(h.k.Context).Place(name), Block: h.k.block, Core: h.k.typ.String(),
 		Call: call, Rule: r, Found: found, Right: right, Returned: returned,
 	}
 }

@@ -29,7 +29,7 @@ func timeline(t *testing.T, m runMode, turns int,
 		id := h.AllReduce(hccl.CommitLater, k.GM(0), k.GM(1), uint64(n/turns), hccl.FP32, hccl.ReduceSum, uint8(turns))
 		body(k, h, id, func() {
 			if k.Rank() == 0 {
-				at = append(at, tl.Drive(k.Context).Place("").Time)
+				at = append(at, tl.DriverOf(k.Context).Place("").Time)
 			}
 		})
 		h.Finalize()

@@ -234,7 +234,7 @@ func (h *Hccl) post(commit Release, t *task) Handle {
 		h.k.Post(&tl.Task{Name: fmt.Sprintf("%s handle %d", t.name(), t.handle), Queue: h.g.queue, Kernel: t.perform,
 			Rank: h.me, World: t.world()})
 	}
-	if commit == CommitNow || tl.Drive(h.k.Context).Again(AgainPrepare) {
+	if commit == CommitNow || tl.DriverOf(h.k.Context).Again(AgainPrepare) {
 		h.release(t, t.units())
 	}
 	return t.handle
@@ -246,7 +246,7 @@ func (h *Hccl) release(t *task, units int) {
 	h.commits[t.handle] += units
 	if h.posts {
 		h.k.PipeBarrier()
-		if line := tl.Drive(h.k.Context).Line(); line != "" {
+		if line := tl.DriverOf(h.k.Context).Line(); line != "" {
 			t.released = append(t.released, released{h.commits[t.handle], line})
 		}
 		h.status.add(h.k.Context, h.status.committed, t.handle, units)

@@ -18,9 +18,9 @@ func (t *task) perform(c *tl.Context, _ tl.Args) {
 		case t.op == OpBatchWrite:
 			t.write(c)
 		case !t.silent():
-			tl.Drive(c).BeginTurn(t.turn(unit))
+			tl.DriverOf(c).BeginTurn(t.turn(unit))
 			t.exchange(c, unit)
-			tl.Drive(c).EndTurn()
+			tl.DriverOf(c).EndTurn()
 		}
 		if t.unitsPerTurn() > 1 {
 			b.add(c, b.steps, t.handle, 1)

@@ -18,7 +18,7 @@ func (r *rank) Record(k history.Kind) *history.Record {
 	rec := r.run.history.Begin(k, r.agent)
 	if r.at != nil {
 		if !r.lineKnown {
-			r.lineKnown, r.line = true, tl.Drive(r.kernel).Line()
+			r.lineKnown, r.line = true, tl.DriverOf(r.kernel).Line()
 		}
 		rec.Call, rec.Line = r.at.Call(), r.line
 	}

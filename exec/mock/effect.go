@@ -109,7 +109,7 @@ func (r *rank) prepare(e *effect, in *tl.Instr) {
 	case in.Op == tl.OpPut && in.N > 0:
 		e.next = stepWrite
 		if log != nil {
-			cell := tl.Drive(r.kernel).Cell(in.A)
+			cell := tl.DriverOf(r.kernel).Cell(in.A)
 			e.value, e.off = cell.Value, cell.Off+in.AOff
 			log.Retain(e.value)
 		}

@@ -110,7 +110,7 @@ func (e *Executor) Launch(ctx context.Context, l *launch.Launch) (*launch.Result
 		x.result.Messages += r.sent
 		x.result.Bytes += r.bytes
 	}
-	x.result.Traffic = l.Traffic(func(i int) tl.Traffic { return tl.Drive(x.ranks[i].kernel).Traffic() })
+	x.result.Traffic = l.Traffic(func(i int) tl.Traffic { return tl.DriverOf(x.ranks[i].kernel).Traffic() })
 	return x.finish()
 }
 

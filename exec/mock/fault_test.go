@@ -210,7 +210,7 @@ func TestFirstFaultWins(t *testing.T) {
 
 // Abandon is for executors. If a kernel calls it, its end means nothing.
 func TestAbandonIsNotForKernels(t *testing.T) {
-	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) { tl.Drive(c).Abandon() }, kerneltest.Config{World: 2})
+	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) { tl.DriverOf(c).Abandon() }, kerneltest.Config{World: 2})
 	var f *fault.Misuse
 	if !errors.As(err, &f) || f.Rank != 0 || !strings.Contains(f.Reason, "for executors") {
 		t.Errorf("got %v", err)

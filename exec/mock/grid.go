@@ -78,7 +78,7 @@ func (s *stream) programEnded(r *rank) {
 	x, g := s.run, &s.grid
 	g.ended++
 	g.resident = slices.DeleteFunc(g.resident, func(o *rank) bool { return o == r })
-	s.traffic.Add(tl.Drive(r.kernel).Traffic())
+	s.traffic.Add(tl.DriverOf(r.kernel).Traffic())
 	r.clear()
 	switch {
 	case g.started < g.Grid:

@@ -17,7 +17,7 @@ func (r *rank) multimem(in *tl.Instr) {
 	reduces, copies := in.Op != tl.OpMulticast, in.Op != tl.OpLoadReduce
 	if err := r.run.opts.Multimem(in.Side.PEs(), in.Type, reduces, copies); err != nil {
 		what := fmt.Sprintf("what multimem of %v needs: %v", in.Type, err)
-		tl.Drive(r.kernel).Fail(&fault.Unsupported{Place: tl.Drive(r.kernel).Place(in.Call()), What: what})
+		tl.DriverOf(r.kernel).Fail(&fault.Unsupported{Place: tl.DriverOf(r.kernel).Place(in.Call()), What: what})
 	}
 }
 
@@ -35,9 +35,9 @@ func (r *rank) throughSwitches(in *tl.Instr, log *oplog.Log) {
 	o := r.origin()
 	switch in.Op {
 	case tl.OpLoadReduce:
-		tl.Drive(r.kernel).Cell(in.Dst).Value = log.LoadReduce(o, copies(in, in.Side.Remote), in.N, in.Type, in.Binary)
+		tl.DriverOf(r.kernel).Cell(in.Dst).Value = log.LoadReduce(o, copies(in, in.Side.Remote), in.N, in.Type, in.Binary)
 	case tl.OpMulticast:
-		cell := tl.Drive(r.kernel).Cell(in.A)
+		cell := tl.DriverOf(r.kernel).Cell(in.A)
 		for _, a := range copies(in, in.Side.Remote) {
 			log.Store(o, a, cell.Value, cell.Off+in.AOff, in.N, in.Type)
 		}

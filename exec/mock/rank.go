@@ -90,7 +90,7 @@ func (r *rank) start(s tl.Setup, k tl.Kernel, a tl.Args) {
 func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		r.yield = yield
-		r.abandoned, r.err = tl.Drive(r.kernel).Run(k, a)
+		r.abandoned, r.err = tl.DriverOf(r.kernel).Run(k, a)
 		if r.err != nil && r.task != nil {
 			r.err = fmt.Errorf("%s: %w", r.task.name(), r.err)
 		}
@@ -106,7 +106,7 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 
 // advance resumes the kernel until it suspends itself or ends.
 func (r *rank) advance() {
-	tl.Drive(r.kernel).Enter()
+	tl.DriverOf(r.kernel).Enter()
 	r.next()
 	switch {
 	case !r.done:
@@ -145,7 +145,7 @@ func (r *rank) Do(in *tl.Instr) {
 		return
 	}
 	if r.calls++; r.calls%checkEvery == 0 && x.ctx.Err() != nil {
-		tl.Drive(r.kernel).Abandon()
+		tl.DriverOf(r.kernel).Abandon()
 	}
 	r.at, r.lineKnown = in, false
 	if x.local {
@@ -207,7 +207,7 @@ func observable(op tl.Op) bool {
 func (r *rank) logValues(in *tl.Instr, log *oplog.Log) {
 	switch in.Op {
 	case tl.OpLoad:
-		cell := tl.Drive(r.kernel).Cell(in.Dst)
+		cell := tl.DriverOf(r.kernel).Cell(in.Dst)
 		if in.Piece == 0 {
 			cell.Value = log.NewValue()
 		}
@@ -217,7 +217,7 @@ func (r *rank) logValues(in *tl.Instr, log *oplog.Log) {
 			log.Load(r.origin(), cell.Value, int(in.DstOff)+k*n, n, in.Shape.Elems(), in.Type, row(in, k))
 		}
 	case tl.OpStore:
-		cell := tl.Drive(r.kernel).Cell(in.A)
+		cell := tl.DriverOf(r.kernel).Cell(in.A)
 		rows := max(1, in.Rows)
 		for k := range rows {
 			n := in.N / rows
@@ -227,7 +227,7 @@ func (r *rank) logValues(in *tl.Instr, log *oplog.Log) {
 		r.throughSwitches(in, log)
 	case tl.OpMath, tl.OpGemm:
 		v := log.Math(r.origin(), in, r.kernel)
-		tl.Drive(r.kernel).Cell(in.Dst).Value = v
+		tl.DriverOf(r.kernel).Cell(in.Dst).Value = v
 	case tl.OpComposite:
 		o := r.origin()
 		v := log.Composite(o, in, r.kernel)
@@ -256,7 +256,7 @@ func row(in *tl.Instr, k int) mem.Addr { return in.Addr + mem.Addr(int64(k)*in.P
 
 // drop releases the value of a tensor.
 func (r *rank) drop(in *tl.Instr) {
-	cell := tl.Drive(r.kernel).Cell(in.A)
+	cell := tl.DriverOf(r.kernel).Cell(in.A)
 	if r.run.log != nil {
 		r.run.log.Release(cell.Value)
 	}
@@ -264,7 +264,7 @@ func (r *rank) drop(in *tl.Instr) {
 }
 
 func (r *rank) origin() oplog.Origin {
-	return oplog.Origin{Rank: int32(r.index), PE: r.pe, Line: tl.Drive(r.kernel).Line(), Turn: r.turnID}
+	return oplog.Origin{Rank: int32(r.index), PE: r.pe, Line: tl.DriverOf(r.kernel).Line(), Turn: r.turnID}
 }
 
 // countHazards counts operands in slots that a later message has overwritten. That happens with
@@ -274,7 +274,7 @@ func (r *rank) countHazards(in *tl.Instr) {
 		if i == tl.None {
 			continue
 		}
-		if c := tl.Drive(r.kernel).Cell(i); c.InSlot && r.in[c.In].Overwritten(r.in[c.In].Taken-1, &r.in[c.In].sizing) {
+		if c := tl.DriverOf(r.kernel).Cell(i); c.InSlot && r.in[c.In].Overwritten(r.in[c.In].Taken-1, &r.in[c.In].sizing) {
 			r.run.result.Hazards++
 		}
 	}
@@ -292,9 +292,9 @@ func (r *rank) park(what waiting) {
 func (r *rank) suspend() {
 	if !r.yield(struct{}{}) {
 		if r.run.hung {
-			r.place = tl.Drive(r.kernel).Place("") // describe adds the operation
+			r.place = tl.DriverOf(r.kernel).Place("") // describe adds the operation
 		}
-		tl.Drive(r.kernel).Abandon()
+		tl.DriverOf(r.kernel).Abandon()
 	}
 }
 
@@ -305,5 +305,5 @@ func (r *rank) clear() {
 	}
 	r.run.log.Release(r.carrying)
 	r.carrying = 0
-	tl.Drive(r.kernel).DropAll()
+	tl.DriverOf(r.kernel).DropAll()
 }

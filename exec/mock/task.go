@@ -123,7 +123,7 @@ func (t *task) end() {
 		x.history.Add(history.Record{Kind: history.Mark, Agent: q.agent, Ring: t.event, Call: tl.OpTask.String()})
 	}
 	t.ended = true
-	s.traffic.Add(tl.Drive(t.rank.kernel).Traffic())
+	s.traffic.Add(tl.DriverOf(t.rank.kernel).Traffic())
 	t.rank.clear()
 	t.rank = nil
 	if t.waiter != nil {

@@ -77,7 +77,7 @@ func TestTurnsOfTasks(t *testing.T) {
 				return d.task("sum", id-1, func(c *tl.Context, flags tl.Signal) {
 					data := c.Data(d.w, "data")
 					in, out := data.Slice(id-1, 1), data.Slice(id+1, 1)
-					tl.Drive(c).BeginTurn(&tl.Turn{
+					tl.DriverOf(c).BeginTurn(&tl.Turn{
 						ID: int32(id), World: ranks, Rank: pe, Label: 10*id + pe, In: []tl.Ref{c.Local(in)}, Out: []tl.Ref{c.Local(out)},
 					})
 					meet := func(round int64) {
@@ -91,7 +91,7 @@ func TestTurnsOfTasks(t *testing.T) {
 					c.PutCombine(out, 1-pe, c.Local(in), tl.Sum)
 					c.Quiet()
 					meet(2)
-					tl.Drive(c).EndTurn()
+					tl.DriverOf(c).EndTurn()
 				})
 			}
 			d.on(pe, d.launch(pe, 1, 1, func(c *tl.Context, flags tl.Signal) {
@@ -126,8 +126,8 @@ func TestTurnsWithoutData(t *testing.T) {
 	var done []string
 	d.on(0, d.launch(0, 1, 1, func(c *tl.Context, flags tl.Signal) {
 		for i := range 2 {
-			tl.Drive(c).BeginTurn(&tl.Turn{ID: int32(i + 1), World: 1, In: []tl.Ref{c.Ref(mem.At(mem.HBM, 0, 0), tl.Dims(4), dtype.I32)}})
-			tl.Drive(c).EndTurn()
+			tl.DriverOf(c).BeginTurn(&tl.Turn{ID: int32(i + 1), World: 1, In: []tl.Ref{c.Ref(mem.At(mem.HBM, 0, 0), tl.Dims(4), dtype.I32)}})
+			tl.DriverOf(c).EndTurn()
 			done = append(done, fmt.Sprint(i))
 		}
 	}))

@@ -19,7 +19,7 @@ func (r *rank) send(in *tl.Instr) {
 	if log := r.run.log; log != nil {
 		switch {
 		case in.A != tl.None:
-			cell := tl.Drive(r.kernel).Cell(in.A)
+			cell := tl.DriverOf(r.kernel).Cell(in.A)
 			p.value, p.off = cell.Value, cell.Off+in.AOff
 			log.Retain(p.value)
 		case in.N > 0:
@@ -31,7 +31,7 @@ func (r *rank) send(in *tl.Instr) {
 		if in.A == tl.None {
 			r.book.Accessed(history.Load, in.Addr, in.Bytes())
 		}
-		p.op, p.line = r.run.history.NextOp(), tl.Drive(r.kernel).Line()
+		p.op, p.line = r.run.history.NextOp(), tl.DriverOf(r.kernel).Line()
 	}
 	r.carrying = p.value
 	ring := r.out[in.Port]
@@ -139,7 +139,7 @@ func (r *rank) assemble(port int, m message) {
 // deliver puts a received payload, with its reference, where the instruction wants it.
 func (r *rank) deliver(in *tl.Instr, p payload) {
 	if in.Dst != tl.None {
-		cell := tl.Drive(r.kernel).Cell(in.Dst)
+		cell := tl.DriverOf(r.kernel).Cell(in.Dst)
 		cell.InSlot, cell.In = !in.Copy, uint8(in.GotPort)
 	}
 	log := r.run.log
@@ -152,7 +152,7 @@ func (r *rank) deliver(in *tl.Instr, p payload) {
 		log.Release(sent)
 	}
 	if in.Dst != tl.None {
-		cell := tl.Drive(r.kernel).Cell(in.Dst)
+		cell := tl.DriverOf(r.kernel).Cell(in.Dst)
 		cell.Value, cell.Off = p.value, p.off
 		return
 	}

@@ -23,7 +23,7 @@ func (r *rank) Record(k history.Kind) *history.Record { return r.recordAt(k, r.C
 func (r *rank) recordAt(k history.Kind, at unit.Time) *history.Record {
 	rec := r.recordFrom(k, at, "", "")
 	if rec.Call == "" && r.instr != nil {
-		rec.Call, rec.Line = r.instr.Call(), tl.Drive(r.ctx).Line()
+		rec.Call, rec.Line = r.instr.Call(), tl.DriverOf(r.ctx).Line()
 	}
 	return rec
 }

@@ -51,7 +51,7 @@ func TestBlocksAsGrid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		byBlock := of(func(c *tl.Context) int { return tl.Drive(c).Block() })
+		byBlock := of(func(c *tl.Context) int { return tl.DriverOf(c).Block() })
 		b := newBench(t, byBlock, setup{world: 1, n: count * n / 4, typ: dtype.F32, sets: []string{sets}})
 		var alone []int64
 		for k := range count {

@@ -96,7 +96,7 @@ func (r *rank) performs(in *tl.Instr) {
 	if r.causes == nil || r.stream != nil { // which has named its own operation
 		return
 	}
-	k := siteKey{r.id, in.Op, tl.Drive(r.ctx).Line()}
+	k := siteKey{r.id, in.Op, tl.DriverOf(r.ctx).Line()}
 	if s, ok := r.run.sites[k]; ok {
 		r.causes.own.Site = s
 		return

@@ -71,7 +71,7 @@ func (r *rank) computes(in *tl.Instr, n int, start, end unit.Time) {
 		if i == tl.None {
 			continue
 		}
-		if c := tl.Drive(r.ctx).Cell(i); c.InSlot && !x.ring.OnRecv {
+		if c := tl.DriverOf(r.ctx).Cell(i); c.InSlot && !x.ring.OnRecv {
 			x.useEnds(r.rx[c.In], uint32(c.Slot), p)
 		}
 	}

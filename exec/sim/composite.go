@@ -62,13 +62,13 @@ func (r *rank) composite(in *tl.Instr) {
 	}
 	g := &e.spec.GEMM
 	q := &pipeline{r: r, p: p, turn: r.turn, loaded: [2]int32{in.A, in.B}, cell: dst,
-		gen: tl.Drive(r.ctx).Cell(dst).Gen(), rows: tiling{p.M, g.TileM}, cols: tiling{p.N, g.TileN}, depth: tiling{p.K, g.TileK}}
+		gen: tl.DriverOf(r.ctx).Cell(dst).Gen(), rows: tiling{p.M, g.TileM}, cols: tiling{p.N, g.TileN}, depth: tiling{p.K, g.TileK}}
 	if !p.Gemm {
 		q.cols.tile = max(1, int(e.topo.Fabric().MessageBytes)/p.Type.Size())
 	}
 	q.steps = q.rows.count() * q.cols.count() * q.depth.count()
 	q.outputs = q.rows.count() * q.cols.count()
-	tl.Drive(r.ctx).Cell(dst).Waiting++
+	tl.DriverOf(r.ctx).Cell(dst).Waiting++
 	if log := r.run.log; log != nil {
 		q.value = log.Composite(r.origin(), in, r.ctx)
 	}

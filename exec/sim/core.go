@@ -26,7 +26,7 @@ type issuing struct {
 // operations that run in parallel.
 func (r *rank) Do(in *tl.Instr) {
 	if in.Op == tl.OpDrop {
-		c := tl.Drive(r.ctx).Cell(in.A)
+		c := tl.DriverOf(r.ctx).Cell(in.A)
 		r.run.release(c.Value)
 		c.Value = 0
 		return
@@ -34,7 +34,7 @@ func (r *rank) Do(in *tl.Instr) {
 	if r.calls++; r.calls%checkEvery == 0 && r.run.ctx.Err() != nil {
 		r.dismissed = true
 		r.run.cancel()
-		tl.Drive(r.ctx).Abandon()
+		tl.DriverOf(r.ctx).Abandon()
 	}
 	if in.Op >= tl.OpMeet && r.timeless(in) {
 		return
@@ -124,17 +124,17 @@ func (r *rank) issueInstrumented(in *tl.Instr) {
 func (r *rank) origin() oplog.Origin { return r.originAt(r.Clock) }
 
 func (r *rank) originAt(t unit.Time) oplog.Origin {
-	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: r.turn, Time: t, Line: tl.Drive(r.ctx).Line()}
+	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: r.turn, Time: t, Line: tl.DriverOf(r.ctx).Line()}
 }
 
 // complete waits until a cell's contents are known to have come, and moves the clock to
 // when they had.
 func (r *rank) complete(i int32) {
 	from := r.Clock
-	for tl.Drive(r.ctx).Cell(i).Waiting > 0 {
+	for tl.DriverOf(r.ctx).Cell(i).Waiting > 0 {
 		r.parkOn(forCell, i)
 	}
-	r.AdvanceTo(tl.Drive(r.ctx).Cell(i).Ready)
+	r.AdvanceTo(tl.DriverOf(r.ctx).Cell(i).Ready)
 	if r.Clock == from {
 		return
 	}
@@ -151,7 +151,7 @@ func (r *rank) operand(i int32) {
 		return
 	}
 	r.complete(i)
-	c := tl.Drive(r.ctx).Cell(i)
+	c := tl.DriverOf(r.ctx).Cell(i)
 	if !c.InSlot || c.Filled || r.run.ring.Space == mem.TCM {
 		return
 	}
@@ -165,7 +165,7 @@ func (r *rank) read(i int32, end unit.Time) {
 	if i == tl.None {
 		return
 	}
-	if c := tl.Drive(r.ctx).Cell(i); c.InSlot && !r.run.ring.OnRecv {
+	if c := tl.DriverOf(r.ctx).Cell(i); c.InSlot && !r.run.ring.OnRecv {
 		r.rx[c.In].slots[c.Slot].Read(end)
 	}
 }
@@ -174,11 +174,11 @@ func (r *rank) read(i int32, end unit.Time) {
 // later message has overwritten by now.
 func (r *rank) countHazards(in *tl.Instr) {
 	for _, i := range [...]int32{in.A, in.B, in.C} {
-		if i == tl.None || !tl.Drive(r.ctx).Cell(i).InSlot {
+		if i == tl.None || !tl.DriverOf(r.ctx).Cell(i).InSlot {
 			continue
 		}
 		r.sync()
-		if q := r.rx[tl.Drive(r.ctx).Cell(i).In]; q.Overwritten(q.Taken-1, q.sizing) {
+		if q := r.rx[tl.DriverOf(r.ctx).Cell(i).In]; q.Overwritten(q.Taken-1, q.sizing) {
 			r.run.result.Hazards++
 		}
 	}
@@ -215,7 +215,7 @@ func (r *rank) produce(in *tl.Instr, start, end unit.Time, k trace.Kind) {
 	r.read(in.A, end)
 	r.read(in.B, end)
 	r.read(in.C, end)
-	d := tl.Drive(r.ctx).Cell(in.Dst)
+	d := tl.DriverOf(r.ctx).Cell(in.Dst)
 	d.Ready = end
 	r.Completed(end)
 	r.computed = max(r.computed, end)
@@ -269,10 +269,10 @@ func (r *rank) unsent() int {
 
 func (r *rank) address(op string, a mem.Addr, bytes int64) {
 	if why := r.run.e.checkAddress(a, bytes); why != "" {
-		place := tl.Drive(r.ctx).Place(op)
+		place := tl.DriverOf(r.ctx).Place(op)
 		if r.stream != nil {
 			place = r.placeOfOp()
 		}
-		tl.Drive(r.ctx).Fail(&fault.BadAddress{Place: place, Addr: a.String(), At: uint64(a), Bytes: bytes, Reason: why})
+		tl.DriverOf(r.ctx).Fail(&fault.BadAddress{Place: place, Addr: a.String(), At: uint64(a), Bytes: bytes, Reason: why})
 	}
 }

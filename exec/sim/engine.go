@@ -109,7 +109,7 @@ func (r *rank) post(in *tl.Instr) {
 	r.waitedForOwn()
 	r.sync()
 	q := x.batch.queues[r.pe][in.Task.Queue]
-	own, c := *in.Task, tl.Drive(r.ctx).Cell(in.Dst)
+	own, c := *in.Task, tl.DriverOf(r.ctx).Cell(in.Dst)
 	t := &task{Task: &own, queue: q, number: q.posted, parent: r.parent, poster: r, ctx: r.ctx, cell: in.Dst, gen: c.Gen(), flow: r.flow()}
 	c.Waiting++
 	q.posted++
@@ -121,7 +121,7 @@ func (r *rank) post(in *tl.Instr) {
 	r.accountPost(t)
 	q.tasks = append(q.tasks, t)
 	if x.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: trace.Post, Peer: -1, Start: from, End: r.Clock, Flow: t.flow, Line: tl.Drive(r.ctx).Line()})
+		r.emit(trace.Event{Kind: trace.Post, Peer: -1, Start: from, End: r.Clock, Flow: t.flow, Line: tl.DriverOf(r.ctx).Line()})
 	}
 	if q.running == nil {
 		q.start(x, r.Clock, r.point())
@@ -149,9 +149,9 @@ func (r *rank) taskEnded() {
 	x, t, s := r.run, r.task, r.parent
 	q, g := t.queue, &s.stream.grid
 	r.accountTaskEnd()
-	s.stream.traffic.Add(tl.Drive(r.ctx).Traffic())
+	s.stream.traffic.Add(tl.DriverOf(r.ctx).Traffic())
 	if x.log != nil {
-		tl.Drive(r.ctx).DropAll()
+		tl.DriverOf(r.ctx).DropAll()
 	}
 	end, last := r.Clock, r.point()
 	s.endsBy(r)
@@ -172,7 +172,7 @@ func (r *rank) taskEnded() {
 // postOf returns the task whose handle a cell is, or nil.
 func (r *rank) postOf(cell int32) *task {
 	for _, t := range r.posts {
-		if t.cell == cell && t.gen == tl.Drive(r.ctx).Cell(cell).Gen() {
+		if t.cell == cell && t.gen == tl.DriverOf(r.ctx).Cell(cell).Gen() {
 			return t
 		}
 	}

@@ -82,20 +82,20 @@ func TestTurnsOfTasks(t *testing.T) {
 	}
 	tasks := []tl.Kernel{
 		func(c *tl.Context, _ tl.Args) {
-			tl.Drive(c).BeginTurn(turn(0, f32(0, 0, n)))
+			tl.DriverOf(c).BeginTurn(turn(0, f32(0, 0, n)))
 			c.WaitUntil(c.Signals(w, "sig").At(0), tl.GE, 1)
 			c.PutCombine(c.Data(w, "data"), 1, f32(0, 0, n), tl.Sum)
-			tl.Drive(c).EndTurn() // the data are in flight
+			tl.DriverOf(c).EndTurn() // the data are in flight
 			c.Fence()
 			c.Notify(c.Signals(w, "sig").At(1), 1, tl.SignalAdd, 1)
 		},
 		func(c *tl.Context, _ tl.Args) {
 			c.Store(result, c.Load(f32(1, 0, n)))
 			c.PipeBarrier()
-			tl.Drive(c).BeginTurn(turn(1, result))
+			tl.DriverOf(c).BeginTurn(turn(1, result))
 			c.Notify(c.Signals(w, "sig").At(0), 0, tl.SignalAdd, 1)
 			c.WaitUntil(c.Signals(w, "sig").At(1), tl.GE, 1)
-			tl.Drive(c).EndTurn()
+			tl.DriverOf(c).EndTurn()
 		},
 	}
 	for i, k := range tasks {

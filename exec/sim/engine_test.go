@@ -274,7 +274,7 @@ func TestTasksOutliveTheirPosters(t *testing.T) {
 		}
 	}, 4, 1)
 	next := unit.Time(0)
-	s.add(0, op, launchOp(func(c *tl.Context, _ tl.Args) { next = tl.Drive(c).Place("").Time }, 1, 1))
+	s.add(0, op, launchOp(func(c *tl.Context, _ tl.Args) { next = tl.DriverOf(c).Place("").Time }, 1, 1))
 	s.took(t, sim.Options{})
 	if ran != 4 {
 		t.Errorf("%d of 4 tasks ran", ran)

@@ -290,7 +290,7 @@ func TestRefusedLaunches(t *testing.T) {
 func TestAbandonIsNotForKernels(t *testing.T) {
 	b := newBench(t, func(c *tl.Context, a tl.Args) {
 		if c.Rank() == 1 {
-			tl.Drive(c).Abandon()
+			tl.DriverOf(c).Abandon()
 		}
 		c.Recv(tl.West, tl.Dims(1), a.DType)
 	}, setup{world: 2, n: 1})

@@ -178,7 +178,7 @@ func (x *run) countTraffic() {
 		x.result.Traffic = x.batch.Traffic(func(i int) tl.Traffic { return x.ranks[i].stream.traffic })
 		return
 	}
-	x.result.Traffic = x.launch.Traffic(func(i int) tl.Traffic { return tl.Drive(x.ranks[i].ctx).Traffic() })
+	x.result.Traffic = x.launch.Traffic(func(i int) tl.Traffic { return tl.DriverOf(x.ranks[i].ctx).Traffic() })
 }
 
 // leftOver returns a fault if a message was never received, and an internal error if a credit was
@@ -215,7 +215,7 @@ func (x *run) stopAll() {
 		}
 		r.stop()
 		if x.log != nil {
-			tl.Drive(r.ctx).DropAll()
+			tl.DriverOf(r.ctx).DropAll()
 		}
 	}
 }

@@ -17,7 +17,7 @@ func (r *rank) load(in *tl.Instr) {
 	r.address("load", in.Addr, reach)
 	r.await(in.Addr, reach, transferLoad)
 	r.enqueue(dma.Compute)
-	c := tl.Drive(r.ctx).Cell(in.Dst)
+	c := tl.DriverOf(r.ctx).Cell(in.Dst)
 	c.Waiting++
 	t := transfer{
 		kind: transferLoad, rank: r.id, cell: in.Dst, gen: c.Gen(), slot: -1, typ: in.Type, addr: in.Addr,
@@ -68,7 +68,7 @@ func (r *rank) store(in *tl.Instr) {
 	r.await(in.Addr, reach, transferStore)
 	to := r.storing(in.Addr)
 	r.enqueue(dma.Compute)
-	e, c := r.run.e, tl.Drive(r.ctx).Cell(in.A)
+	e, c := r.run.e, tl.DriverOf(r.ctx).Cell(in.A)
 	t := transfer{
 		kind: transferStore, rank: r.id, cell: tl.None, slot: -1, typ: in.Type, addr: in.Addr,
 		value: c.Value, off: c.Off + in.AOff, n: int32(in.N), bytes: bytes, at: r.Clock, line: r.currentCall(), turn: r.turn,
@@ -132,7 +132,7 @@ func (r *rank) toMemory(a mem.Addr) noc.Route {
 // noteRead notes that a transfer reads a tensor. So its ring slot is not given back before the end
 // of the read.
 func (r *rank) noteRead(cell int32, t *transfer) {
-	if c := tl.Drive(r.ctx).Cell(cell); c.InSlot && !r.run.ring.OnRecv {
+	if c := tl.DriverOf(r.ctx).Cell(cell); c.InSlot && !r.run.ring.OnRecv {
 		t.slot, t.rx = int32(c.Slot), c.In
 		r.rx[c.In].slots[t.slot].BeginRead(1)
 	}
@@ -167,7 +167,7 @@ func (r *rank) stage(in *tl.Instr) tl.Value {
 
 // fetch reads a slot that lies outside the PE into the tensor of a receive.
 func (r *rank) fetch(cell int32, port int, slot int32, bytes int64) {
-	c := tl.Drive(r.ctx).Cell(cell)
+	c := tl.DriverOf(r.ctx).Cell(cell)
 	c.Waiting++
 	t := transfer{kind: transferFetch, rank: r.id, cell: cell, gen: c.Gen(), slot: -1, bytes: bytes, at: r.Clock}
 	if !r.run.ring.OnRecv {

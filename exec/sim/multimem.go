@@ -127,7 +127,7 @@ func (e *Executor) group(pes []int32) (*group, error) {
 
 func (r *rank) unsupported(in *tl.Instr, err error) {
 	what := fmt.Sprintf("what multimem of %v needs: %v", in.Type, err)
-	tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: what})
+	tl.DriverOf(r.ctx).Fail(&fault.Unsupported{Place: tl.DriverOf(r.ctx).Place(in.Call()), What: what})
 }
 
 // switchPath is such a part, and the rate of its slowest link.
@@ -234,7 +234,7 @@ func (r *rank) flyMulti(m *multi) uint32 {
 func (r *rank) loadReduce(in *tl.Instr) {
 	m := r.multi(in, transferGroupSum)
 	r.enqueue(dma.Compute)
-	c := tl.Drive(r.ctx).Cell(in.Dst)
+	c := tl.DriverOf(r.ctx).Cell(in.Dst)
 	c.Waiting++
 	m.t.cell, m.t.gen = in.Dst, c.Gen()
 	m.left = m.parts
@@ -297,7 +297,7 @@ func (r *rank) multicast(in *tl.Instr) {
 	m := r.multi(in, transferGroupWrite)
 	r.storingAll(&m)
 	r.enqueue(dma.Compute)
-	c := tl.Drive(r.ctx).Cell(in.A)
+	c := tl.DriverOf(r.ctx).Cell(in.A)
 	m.t.value, m.t.off = c.Value, c.Off+in.AOff
 	if x.log != nil {
 		x.log.Retain(m.t.value)
@@ -474,7 +474,7 @@ func (x *run) reduced(r *rank, m *multi, now unit.Time) {
 		return
 	}
 	v := x.log.LoadReduce(m.t.origin(r, now), m.from, int(m.t.n), m.t.typ, m.by)
-	if c := tl.Drive(r.ctx).Cell(m.t.cell); c.Gen() == m.t.gen {
+	if c := tl.DriverOf(r.ctx).Cell(m.t.cell); c.Gen() == m.t.gen {
 		c.Value, c.Off = v, 0
 		return
 	}

@@ -96,7 +96,7 @@ func (r *rank) put(in *tl.Instr) {
 		from = node(e.m, s.Local)
 	case in.A != tl.None:
 		r.complete(in.A)
-		if c := tl.Drive(r.ctx).Cell(in.A); c.InSlot {
+		if c := tl.DriverOf(r.ctx).Cell(in.A); c.InSlot {
 			from = memory.RingNode(e.m, int(r.pe), x.ring.Space)
 		}
 	}
@@ -120,7 +120,7 @@ func (r *rank) put(in *tl.Instr) {
 		f.word, f.typ, f.op, f.value = s.Word, s.WordType, effectOp(s.Op), s.Value
 	}
 	if in.A != tl.None {
-		c := tl.Drive(r.ctx).Cell(in.A)
+		c := tl.DriverOf(r.ctx).Cell(in.A)
 		t.value, t.off = c.Value, c.Off+in.AOff
 		if x.log != nil {
 			x.log.Retain(t.value)

@@ -180,7 +180,7 @@ func TestNotifyAndWait(t *testing.T) {
 						c.Fence()
 					}
 					c.WaitUntil(s, tl.GE, 3)
-					at = tl.Drive(c).Place("").Time
+					at = tl.DriverOf(c).Place("").Time
 				}, setup{world: 2, ring: tt.ring}, words(1))
 				if _, err := b.run(sim.Options{Yield: yield}); err != nil {
 					t.Fatal(err)

@@ -63,7 +63,7 @@ func (r *rank) makeBody(k tl.Kernel, a tl.Args) { r.next, r.stop = iter.Pull(r.b
 func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		r.yield = yield
-		abandoned, err := tl.Drive(r.ctx).Run(k, a)
+		abandoned, err := tl.DriverOf(r.ctx).Run(k, a)
 		switch {
 		case r.dismissed:
 			return
@@ -71,7 +71,7 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 			err = &fault.Misuse{Place: r.run.e.place(r, "abandon"), Reason: "it is for executors: a kernel ends by returning"}
 		}
 		if err == nil {
-			_, err = tl.Drive(r.ctx).Run(r.drain, a)
+			_, err = tl.DriverOf(r.ctx).Run(r.drain, a)
 		}
 		if err != nil && r.task != nil {
 			err = fmt.Errorf("%s: %w", r.task.name(), err)
@@ -84,7 +84,7 @@ func (r *rank) body(k tl.Kernel, a tl.Args) iter.Seq[struct{}] {
 // resume runs a kernel until it parks again or ends.
 func (x *run) resume(r *rank) {
 	r.wait = nothing
-	tl.Drive(r.ctx).Enter()
+	tl.DriverOf(r.ctx).Enter()
 	before := x.actor
 	x.actor = r
 	r.next()
@@ -113,14 +113,14 @@ func (r *rank) park(w waiting) {
 	r.wait, r.since = w, r.Clock
 	if !r.yield(struct{}{}) {
 		if r.run.hung {
-			r.place = tl.Drive(r.ctx).Place("") // describe has the operation
+			r.place = tl.DriverOf(r.ctx).Place("") // describe has the operation
 			r.place.Time = r.since
 			if w == forChange {
 				r.place.Time = r.spin.began
 			}
 		}
 		r.dismissed = true
-		tl.Drive(r.ctx).Abandon()
+		tl.DriverOf(r.ctx).Abandon()
 	}
 	if r.causes != nil {
 		r.resumed(w)

@@ -35,7 +35,7 @@ func (r *rank) send(in *tl.Instr) {
 		tok.Value = r.stage(in)
 	} else {
 		r.complete(in.A)
-		c := tl.Drive(r.ctx).Cell(in.A)
+		c := tl.DriverOf(r.ctx).Cell(in.A)
 		tok.Value, tok.Off = c.Value, c.Off+in.AOff
 		if c.InSlot {
 			slot, slotIn = int32(c.Slot), c.In
@@ -69,7 +69,7 @@ func (r *rank) send(in *tl.Instr) {
 	seq := q.Sent
 	if x.history != nil {
 		s := &r.sends[port]
-		s.op, s.line = x.history.NextOp(), tl.Drive(r.ctx).Line()
+		s.op, s.line = x.history.NextOp(), tl.DriverOf(r.ctx).Line()
 	}
 	q.payload = payload{
 		Stream: ipcq.Stream{Parts: tok.Parts, NotBefore: r.Clock}, token: tok, per: int32(x.ring.SlotElems(in.Type)),
@@ -84,7 +84,7 @@ func (r *rank) send(in *tl.Instr) {
 	if x.e.opts.Trace != nil {
 		r.emit(trace.Event{
 			Kind: trace.Send, Peer: x.ranks[q.to].pe, Dir: uint8(x.dirOf(q)), Start: from, End: r.Clock,
-			Bytes: in.Bytes(), Seq: int64(seq), Stalled: r.Clock - waited - x.e.spec.Send, Ring: q.number(), Line: tl.Drive(r.ctx).Line(),
+			Bytes: in.Bytes(), Seq: int64(seq), Stalled: r.Clock - waited - x.e.spec.Send, Ring: q.number(), Line: tl.DriverOf(r.ctx).Line(),
 		})
 	}
 }
@@ -202,7 +202,7 @@ func (r *rank) recv(in *tl.Instr) {
 	if x.e.opts.Trace != nil {
 		r.emit(trace.Event{
 			Kind: trace.Recv, Peer: x.ranks[q.from].pe, Dir: uint8(r.wiring.In[port].Dir), Start: from, End: r.Clock,
-			Bytes: in.Bytes(), Seq: int64(seq), Stalled: stalled, Ring: q.number(), Line: tl.Drive(r.ctx).Line(),
+			Bytes: in.Bytes(), Seq: int64(seq), Stalled: stalled, Ring: q.number(), Line: tl.DriverOf(r.ctx).Line(),
 		})
 	}
 }
@@ -253,7 +253,7 @@ func (r *rank) lendSlot(in *tl.Instr, port int) {
 		r.run.release(tok.Value)
 		return
 	}
-	c := tl.Drive(r.ctx).Cell(in.Dst)
+	c := tl.DriverOf(r.ctx).Cell(in.Dst)
 	c.Ready, c.InSlot, c.Slot, c.In = r.Clock, true, uint16(slot), uint8(port)
 	c.Value, c.Off = r.castToken(in.Type, &tok)
 	if r.causes != nil {
@@ -272,7 +272,7 @@ func (r *rank) lendSlot(in *tl.Instr, port int) {
 // the result shares it.
 func (r *rank) assemble(in *tl.Instr, port int) {
 	x, q := r.run, r.rx[port]
-	c := tl.Drive(r.ctx).Cell(in.Dst)
+	c := tl.DriverOf(r.ctx).Cell(in.Dst)
 	for part := int32(0); ; part++ {
 		tok, slot := r.takeToken(q)
 		if x.ring.Space == mem.TCM {
@@ -282,7 +282,7 @@ func (r *rank) assemble(in *tl.Instr, port int) {
 		} else {
 			r.fetch(in.Dst, port, slot, tok.Bytes())
 			r.complete(in.Dst)
-			c = tl.Drive(r.ctx).Cell(in.Dst)
+			c = tl.DriverOf(r.ctx).Cell(in.Dst)
 		}
 		if part == 0 {
 			c.Value, c.Off = tok.Value, tok.Off

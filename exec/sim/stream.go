@@ -252,9 +252,9 @@ func (r *rank) programEnded() {
 	s := r.parent
 	g := &s.stream.grid
 	g.ended++
-	s.stream.traffic.Add(tl.Drive(r.ctx).Traffic())
+	s.stream.traffic.Add(tl.DriverOf(r.ctx).Traffic())
 	if r.run.log != nil {
-		tl.Drive(r.ctx).DropAll()
+		tl.DriverOf(r.ctx).DropAll()
 	}
 	s.endsBy(r)
 	s.AdvanceTo(r.Clock)
@@ -296,7 +296,7 @@ func (r *rank) awaitEvent(e *launch.Event) {
 // after the write.
 func (r *rank) onWord(op *launch.StreamOp) {
 	if err := op.CheckWord(r.placeOfOp()); err != nil {
-		tl.Drive(r.ctx).Fail(err)
+		tl.DriverOf(r.ctx).Fail(err)
 	}
 	side := op.Side()
 	in := tl.Instr{Op: tl.OpWaitWord, Dst: tl.None, A: tl.None, B: tl.None, C: tl.None, Side: &side}

@@ -58,7 +58,7 @@ func TestProgramsStartInTheirOrder(t *testing.T) {
 		s := newStreams(t, 1, 8)
 		var starts []unit.Time
 		s.add(0, launchOp(func(c *tl.Context, _ tl.Args) {
-			starts = append(starts, tl.Drive(c).Place("").Time)
+			starts = append(starts, tl.DriverOf(c).Place("").Time)
 			for range []int{500, 10}[c.ProgramID(0)%2] {
 				c.Fence()
 			}
@@ -85,7 +85,7 @@ func TestProgramsMeetByTheirClocks(t *testing.T) {
 					c.Fence()
 				}
 				c.Sync(a.Window(0).Team)
-				after[i][2*d+c.ProgramID(0)] = tl.Drive(c).Place("").Time
+				after[i][2*d+c.ProgramID(0)] = tl.DriverOf(c).Place("").Time
 			}, 2, 2)
 			op.Launch.Args.Windows = []*mem.Window{w}
 			s.add(d, op)

@@ -190,7 +190,7 @@ func TestEventsAndGangs(t *testing.T) {
 	s := newStreams(t, 3, n)
 	done := &launch.Event{Name: "copied"}
 	var starts []unit.Time
-	note := func(c *tl.Context, _ tl.Args) { starts = append(starts, tl.Drive(c).Place("").Time) }
+	note := func(c *tl.Context, _ tl.Args) { starts = append(starts, tl.DriverOf(c).Place("").Time) }
 	g := &launch.Gang{Members: 2}
 	s.add(0, copyOp(mem.At(mem.HBM, 1, away), mem.At(mem.HBM, 0, 0), n), launch.StreamOp{Kind: launch.StreamRecord, Event: done})
 	s.add(1, launch.StreamOp{Kind: launch.StreamAwait, Event: done}, copyOp(mem.At(mem.HBM, 2, away), mem.At(mem.HBM, 1, away), n))

@@ -122,7 +122,7 @@ func (r *rank) emitSpan(k trace.Kind, start, end unit.Time, bytes int64, line *f
 // stallSpan emits the time that the kernel has waited, for a tensor or for an order.
 func (r *rank) stallSpan(k trace.Kind, from unit.Time) {
 	if r.Clock > from && r.run.e.opts.Trace != nil {
-		r.emit(trace.Event{Kind: k, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from, Line: tl.Drive(r.ctx).Line()})
+		r.emit(trace.Event{Kind: k, Peer: -1, Start: from, End: r.Clock, Stalled: r.Clock - from, Line: tl.DriverOf(r.ctx).Line()})
 	}
 }
 

@@ -224,7 +224,7 @@ func (s *sink) Taken(user uint32) {
 }
 
 // currentCall returns the call of the kernel that the rank performs, if lines are recorded.
-func (r *rank) currentCall() *frames.Call { return tl.Drive(r.ctx).Call() }
+func (r *rank) currentCall() *frames.Call { return tl.DriverOf(r.ctx).Call() }
 
 func (t *transfer) origin(r *rank, now unit.Time) oplog.Origin {
 	return oplog.Origin{Rank: r.index, PE: r.pe, Turn: t.turn, Time: now, Line: t.line.Text()}
@@ -341,7 +341,7 @@ func (r *rank) filled(t *transfer, now unit.Time) {
 	if t.cell == tl.None {
 		return
 	}
-	c := tl.Drive(r.ctx).Cell(t.cell)
+	c := tl.DriverOf(r.ctx).Cell(t.cell)
 	if c.Gen() != t.gen {
 		return // the kernel has freed it meanwhile
 	}

@@ -85,7 +85,7 @@ func (r *rank) signalSpan(from unit.Time, waited bool) {
 	s := r.instr.Side
 	bytes := int64(max(1, len(s.Words))) * int64(s.WordType.Size())
 	r.emit(trace.Event{Kind: trace.Signal, Peer: -1, Start: from, End: r.Clock, Bytes: bytes, Stalled: stalled,
-		Line: tl.Drive(r.ctx).Line()})
+		Line: tl.DriverOf(r.ctx).Line()})
 }
 
 // readCost returns the time to read words: the latency from their memory. Words of another PE,
@@ -156,7 +156,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	call := r.Clock
 	pe := s.Win.Team.PEs[s.Peer]
 	if pe != r.pe && !r.run.e.topo.Fabric().Atomics {
-		tl.Drive(r.ctx).Fail(&fault.Unsupported{Place: tl.Drive(r.ctx).Place(in.Call()), What: "fabric.p2p_native_atomics"})
+		tl.DriverOf(r.ctx).Fail(&fault.Unsupported{Place: tl.DriverOf(r.ctx).Place(in.Call()), What: "fabric.p2p_native_atomics"})
 	}
 	i := r.peer(pe)
 	f := effect{expect: s.Expect, wordUpdate: wordUpdate{win: s.Win, member: s.Peer, peer: i, word: s.Word, typ: s.WordType,
@@ -178,7 +178,7 @@ func (r *rank) atomic(in *tl.Instr) {
 	}
 	if r.run.e.opts.Trace != nil {
 		r.emit(trace.Event{Kind: trace.Atomic, Peer: pe, Start: call, End: r.Clock, Bytes: int64(s.WordType.Size()),
-			Stalled: r.Clock - call, Flow: f.info.flow, Line: tl.Drive(r.ctx).Line()})
+			Stalled: r.Clock - call, Flow: f.info.flow, Line: tl.DriverOf(r.ctx).Line()})
 	}
 }
 

@@ -29,13 +29,13 @@ func TestBarrierUnderSchedules(t *testing.T) {
 			b.renew()
 			b.launch.Kernel = func(c *tl.Context, a tl.Args) {
 				for k := range rounds {
-					came[k][c.Rank()] = tl.Drive(c).Place("").Time
+					came[k][c.Rank()] = tl.DriverOf(c).Place("").Time
 					if k%2 == 0 {
 						c.Sync(a.Window(0).Team)
 					} else {
 						c.Barrier(a.Window(0).Team)
 					}
-					left[k][c.Rank()] = tl.Drive(c).Place("").Time
+					left[k][c.Rank()] = tl.DriverOf(c).Place("").Time
 				}
 			}
 			if _, err := b.run(sim.Options{Seed: seed}); err != nil {
@@ -134,7 +134,7 @@ func TestSpinIsExact(t *testing.T) {
 					s := c.Signals(a.Window(0), "sig").At(0)
 					if c.Rank() == 1 {
 						loop(c, s)
-						at = tl.Drive(c).Place("").Time
+						at = tl.DriverOf(c).Place("").Time
 						return
 					}
 					for range work {

@@ -115,7 +115,7 @@ func slotsFor(row *limits.Row, message int64, resized func(size int64) *limits.R
 	}
 	have, size := 0, int64(0)
 	for _, b := range row.Bounds {
-		if c := b.Witness.Channel; b.Kind == limits.BySlots && c != nil {
+		if c := b.Witness.Ring; b.Kind == limits.BySlots && c != nil {
 			have, size = c.Slots, c.SlotBytes
 		}
 	}
@@ -125,7 +125,7 @@ func slotsFor(row *limits.Row, message int64, resized func(size int64) *limits.R
 		}
 	}
 	for _, b := range row.Bounds {
-		if c := b.Witness.Channel; b.Kind == limits.BySlots && c != nil && b.Witness.Slots > have {
+		if c := b.Witness.Ring; b.Kind == limits.BySlots && c != nil && b.Witness.Slots > have {
 			return &Slots{Have: have, Enough: b.Witness.Slots, RoundTrip: c.RoundTrip, SlotBytes: size, Message: c.SlotBytes, Path: c.Rate}
 		}
 	}

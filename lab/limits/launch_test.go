@@ -37,7 +37,7 @@ func TestProtocolsInTheLimits(t *testing.T) {
 		t.Errorf("%v beside %v, and %v beside %v without software", soft.Launch, soft.Rows[0].Hardware, plain.Launch,
 			plain.Rows[0].Hardware)
 	}
-	a, b := its.Witness.Channel, slots.Witness.Channel
+	a, b := its.Witness.Ring, slots.Witness.Ring
 	flags := b.Rate.Serial().Time(a.SlotBytes)
 	if want := b.RoundTrip + flags + 2*184*unit.Nanosecond; a.RoundTrip != want || a.Rate != b.Rate/2 {
 		t.Errorf("a round trip of %v at %v, want %v at half of %v", a.RoundTrip, a.Rate, want, b.Rate)
@@ -67,7 +67,7 @@ func TestRingsOfTheMachineArrive(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, b := range l.Rows[0].Bounds {
-			if c := b.Witness.Channel; c != nil && (c.Slots != tt.slots || c.SlotBytes != tt.size) {
+			if c := b.Witness.Ring; c != nil && (c.Slots != tt.slots || c.SlotBytes != tt.size) {
 				t.Errorf("%v: %d slots of %d bytes, want %d of %d", tt.sets, c.Slots, c.SlotBytes, tt.slots, tt.size)
 			}
 		}

@@ -245,7 +245,7 @@ func BoundOptions(x *run.Job, plan *device.Plan, c collective.Call) bound.Option
 	o := bound.Options{Ideal: x.AtFidelity() == noc.Ideal.String()}
 	if plan != nil && plan.Algorithm.Window == nil {
 		wiring, ring := plan.Rings(c)
-		o.Channels = bound.Channels(x.Machine, plan.PEs, wiring, &ring)
+		o.Rings = bound.Rings(x.Machine, plan.PEs, wiring, &ring)
 		o.Pipeline = pipeline(plan, c, max(1, len(wiring)/max(1, len(plan.PEs))))
 	}
 	return o

@@ -82,7 +82,7 @@ func TestSlotsFillTheLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, b := range l.Rows[0].Bounds {
-			if c := b.Witness.Channel; c != nil && b.Witness.Slots > c.Slots {
+			if c := b.Witness.Ring; c != nil && b.Witness.Slots > c.Slots {
 				t.Errorf("%s, %d ranks: %d slots of %d bytes: %d would fill the link", a.preset, a.ranks, c.Slots,
 					c.SlotBytes, b.Witness.Slots)
 			}

@@ -32,7 +32,7 @@ func turning(name string, times int, add func(c *tl.Context, task int, parts, ot
 	task := func(i int) tl.Kernel {
 		return func(c *tl.Context, a tl.Args) {
 			mine := a.Shard(c.Rank()).Slice(i*n, n)
-			tl.Drive(c).BeginTurn(&tl.Turn{
+			tl.DriverOf(c).BeginTurn(&tl.Turn{
 				ID: int32(i + 1), World: world, Rank: c.Rank(), Label: world*(i+1) + c.Rank(), In: []tl.Ref{mine}, Out: []tl.Ref{mine},
 			})
 			slots, ready := c.Data(a.Window(0), "slots"), c.Signals(a.Window(0), "ready")
@@ -53,7 +53,7 @@ func turning(name string, times int, add func(c *tl.Context, task int, parts, ot
 			}
 			c.Store(mine, sum)
 			c.PipeBarrier() // until the result is there
-			tl.Drive(c).EndTurn()
+			tl.DriverOf(c).EndTurn()
 		}
 	}
 	post := func(c *tl.Context, a tl.Args) {

@@ -34,12 +34,12 @@ func (f *File) Kernel() tl.Kernel {
 		})
 	}
 	return func(c *tl.Context, a tl.Args) {
-		s := members[c.Rank()][tl.Drive(c).Block()]
+		s := members[c.Rank()][tl.DriverOf(c).Block()]
 		x := &interpreter{
 			f: f, b: s.block, index: s.index, c: c, a: &a, lines: lines[s.block],
 			tensors: make([]tl.Tensor, s.block.cells), futures: map[tl.Dir][]tl.Future{},
 		}
-		tl.Drive(c).Interpret(x)
+		tl.DriverOf(c).Interpret(x)
 		for x.at = range s.block.Stmts {
 			x.do(&s.block.Stmts[x.at])
 		}

@@ -61,7 +61,7 @@ func (b *Book) use(i int32) {
 	if i == tl.None {
 		return
 	}
-	c := tl.Drive(b.kernel).Cell(i)
+	c := tl.DriverOf(b.kernel).Cell(i)
 	if int(i) < len(b.loads) {
 		if l := &b.loads[i]; l.op != 0 && l.gen == c.Gen() {
 			b.teller.Record(Complete).Op = l.op
@@ -81,7 +81,7 @@ func (b *Book) fills(i int32, first bool) uint64 {
 		b.loads = append(b.loads, load{})
 	}
 	if first {
-		b.loads[i] = load{b.log.NextOp(), tl.Drive(b.kernel).Cell(i).Gen()}
+		b.loads[i] = load{b.log.NextOp(), tl.DriverOf(b.kernel).Cell(i).Gen()}
 	}
 	return b.loads[i].op
 }

@@ -27,8 +27,8 @@ func TestEarlyAccess(t *testing.T) {
 		{"load of a turn that never ends", load, 1, "load", true, false},
 		{"load of what nothing had written", load, 1, "load", false, true},
 		{"another turn", func(a *agent, x tl.Ref) {
-			tl.Drive(a.c).BeginTurn(&tl.Turn{ID: 2, World: 1, Label: 7, In: []tl.Ref{x.Slice(2, 1)}})
-			tl.Drive(a.c).EndTurn()
+			tl.DriverOf(a.c).BeginTurn(&tl.Turn{ID: 2, World: 1, Label: 7, In: []tl.Ref{x.Slice(2, 1)}})
+			tl.DriverOf(a.c).EndTurn()
 		}, 0, "begin_turn", true, true},
 		{"update", func(a *agent, x tl.Ref) {
 			v := a.NewValue()
@@ -49,11 +49,11 @@ func TestEarlyAccess(t *testing.T) {
 				if err := errors.Join(a.Map(at(9), dtype.F32, 4), a.Write(at(9), dtype.F32, make([]byte, 4*n))); err != nil {
 					t.Fatal(err)
 				}
-				tl.Drive(a.c).BeginTurn(&tl.Turn{ID: 1, World: 1, Out: []tl.Ref{x.Slice(2, 2)},
+				tl.DriverOf(a.c).BeginTurn(&tl.Turn{ID: 1, World: 1, Out: []tl.Ref{x.Slice(2, 2)},
 					Name: "AllReduce handle 0 turn 0", Await: "Wait(handle 0)"})
 				tt.access(a.beside(), x)
 				if tt.ended {
-					tl.Drive(a.c).EndTurn()
+					tl.DriverOf(a.c).EndTurn()
 				}
 				turns, err := a.TakeTurns()
 				e, ok := errors.AsType[*fault.Early](err)
@@ -90,12 +90,12 @@ func TestForgottenIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := a.beside()
-	tl.Drive(a.c).BeginTurn(&tl.Turn{ID: 1, World: 1, Out: []tl.Ref{x}})
-	tl.Drive(b.c).BeginTurn(&tl.Turn{ID: 2, World: 1, Out: []tl.Ref{x.Slice(1, 3)}})
+	tl.DriverOf(a.c).BeginTurn(&tl.Turn{ID: 1, World: 1, Out: []tl.Ref{x}})
+	tl.DriverOf(b.c).BeginTurn(&tl.Turn{ID: 2, World: 1, Out: []tl.Ref{x.Slice(1, 3)}})
 	a.c.Store(x.Slice(0, 1), a.c.Full(tl.Dims(1), x.DType, 1))
-	tl.Drive(a.c).EndTurn()
+	tl.DriverOf(a.c).EndTurn()
 	b.c.Store(x.Slice(1, 1), b.c.Full(tl.Dims(1), x.DType, 2))
-	tl.Drive(b.c).EndTurn()
+	tl.DriverOf(b.c).EndTurn()
 	turns := take(t, a.Log)
 	for i, want := range [][]int{{1, 5}, {1, 2}} {
 		var got []int

@@ -45,19 +45,19 @@ func (b *bench) Do(in *tl.Instr) {
 	o := b.origin
 	switch in.Op {
 	case tl.OpLoad:
-		cell := tl.Drive(b.c).Cell(in.Dst)
+		cell := tl.DriverOf(b.c).Cell(in.Dst)
 		if in.Piece == 0 {
 			cell.Value = b.NewValue()
 		}
 		b.Load(o, cell.Value, int(in.DstOff), in.N, in.Shape.Elems(), in.Type, in.Addr)
 	case tl.OpStore:
-		cell := tl.Drive(b.c).Cell(in.A)
+		cell := tl.DriverOf(b.c).Cell(in.A)
 		b.Store(o, in.Addr, cell.Value, cell.Off+in.AOff, in.N, in.Type)
 	case tl.OpMath, tl.OpGemm:
 		v := b.Math(o, in, b.c)
-		tl.Drive(b.c).Cell(in.Dst).Value = v
+		tl.DriverOf(b.c).Cell(in.Dst).Value = v
 	case tl.OpDrop:
-		b.Release(tl.Drive(b.c).Cell(in.A).Value)
+		b.Release(tl.DriverOf(b.c).Cell(in.A).Value)
 	}
 }
 

@@ -36,7 +36,7 @@ func (l *Log) Composite(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 			case tl.EpilogueReLU:
 				v = l.Elementwise(o, tl.MathBinaryScalar, dtype.Max, before, 0, 0, n, 0, 0, 0, p.Type)
 			case tl.EpilogueBias:
-				bias := tl.Drive(c).Cell(p.BiasCell[i])
+				bias := tl.DriverOf(c).Cell(p.BiasCell[i])
 				v = l.Elementwise(o, tl.MathRowAdd, dtype.Add, before, bias.Value, bias.Off+e.BiasOff(), n, p.N, 0, 0, p.Type)
 			}
 			l.Release(before)
@@ -49,7 +49,7 @@ func (l *Log) Composite(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 // current contents of memory.
 func (l *Log) operand(o Origin, r *tl.Ref, cell, off int32, c *tl.Context) (v tl.Value, first int32) {
 	if cell != tl.None {
-		x := tl.Drive(c).Cell(cell)
+		x := tl.DriverOf(c).Cell(cell)
 		return x.Value, x.Off + off
 	}
 	v = l.NewValue()

@@ -209,7 +209,7 @@ func (l *Log) Math(o Origin, in *tl.Instr, c *tl.Context) tl.Value {
 		if i == tl.None {
 			return Operand{}
 		}
-		return Operand{tl.Drive(c).Cell(i).Value, tl.Drive(c).Cell(i).Off}
+		return Operand{tl.DriverOf(c).Cell(i).Value, tl.DriverOf(c).Cell(i).Off}
 	}
 	return l.MathOf(o, in, operand(in.A), operand(in.B), operand(in.C))
 }

@@ -99,7 +99,7 @@ func (r *ringLog) add(rank, step int, came tl.Value) tl.Value {
 	own := r.load(rank, rank-1-step)
 	_, n := r.chunk(rank, rank-1-step)
 	in := tl.Instr{Op: tl.OpMath, Type: ringType, N: n, Axis: 1, Inner: 1, Binary: dtype.Add, A: 0, B: 1, C: tl.None}
-	tl.Drive(r.c).Cell(0).Value, tl.Drive(r.c).Cell(1).Value = own, came
+	tl.DriverOf(r.c).Cell(0).Value, tl.DriverOf(r.c).Cell(1).Value = own, came
 	sum := r.Math(r.origin(rank), &in, r.c)
 	r.Release(own)
 	r.Release(came)

@@ -31,7 +31,7 @@ func TestSharedContributions(t *testing.T) {
 			programs := []*agent{a, a.beside()}
 			for i, p := range programs {
 				outs[i] = outs[i].Slice(0, ins[i].Len())
-				tl.Drive(p.c).BeginTurn(&tl.Turn{ID: int32(i + 1), World: 1, Label: 10 * i, In: ins[i : i+1], Out: outs[i : i+1]})
+				tl.DriverOf(p.c).BeginTurn(&tl.Turn{ID: int32(i + 1), World: 1, Label: 10 * i, In: ins[i : i+1], Out: outs[i : i+1]})
 			}
 			if tt.writes {
 				other := a.beside()
@@ -44,10 +44,10 @@ func TestSharedContributions(t *testing.T) {
 				}
 			}
 			third := a.beside() // one more, when the others have looked
-			tl.Drive(third.c).BeginTurn(&tl.Turn{ID: 3, World: 1, Label: 20, In: ins[:1], Out: nil})
+			tl.DriverOf(third.c).BeginTurn(&tl.Turn{ID: 3, World: 1, Label: 20, In: ins[:1], Out: nil})
 			for i, p := range programs {
 				p.c.Store(outs[i].Slice(0, 1), p.c.Load(ins[i].Slice(0, 1)))
-				tl.Drive(p.c).EndTurn()
+				tl.DriverOf(p.c).EndTurn()
 			}
 			for i, turn := range take(t, a.Log)[:2] {
 				want := a.Hasher().Own(nil, 10*i, 0, ins[i].Len())

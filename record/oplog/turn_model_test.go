@@ -156,7 +156,7 @@ func (m *modelled) begin(p *turning, id int) *wanted {
 		}
 	}
 	p.open = t
-	tl.Drive(p.agent.c).BeginTurn(t)
+	tl.DriverOf(p.agent.c).BeginTurn(t)
 	for _, at := range outAt {
 		for i := range at[1] {
 			m.cells[rank][at[0]+i] = cell{}
@@ -169,7 +169,7 @@ func (m *modelled) begin(p *turning, id int) *wanted {
 }
 
 func (m *modelled) end(p *turning) {
-	tl.Drive(p.agent.c).EndTurn()
+	tl.DriverOf(p.agent.c).EndTurn()
 	for _, r := range p.open.Out {
 		lo := int(r.Addr-at(p.open.Rank)) / 4
 		p.want.out = append(p.want.out, m.at(p.open.Rank, lo, r.Len())...)

@@ -58,7 +58,7 @@ func (a *agent) Do(in *tl.Instr) {
 
 // begin is the turn of an agent in collective id: an all-reduce by sum in place.
 func (a *agent) begin(id int32, world int, x tl.Ref) {
-	tl.Drive(a.c).BeginTurn(&tl.Turn{ID: id, World: world, Rank: a.c.Rank(), Label: int(id)*100 + a.c.Rank(),
+	tl.DriverOf(a.c).BeginTurn(&tl.Turn{ID: id, World: world, Rank: a.c.Rank(), Label: int(id)*100 + a.c.Rank(),
 		In: []tl.Ref{x}, Out: []tl.Ref{x}})
 }
 
@@ -86,7 +86,7 @@ func TestTurnCapturesAndMerges(t *testing.T) {
 		as[1].begin(1, 2, y)
 		c := as[0].c
 		c.Store(x, c.Add(c.Load(x), c.Load(y)))
-		tl.Drive(as[0].c).EndTurn()
+		tl.DriverOf(as[0].c).EndTurn()
 		as[0].c.Store(x, c.Full(tl.Dims(3), dtype.F32, 0)) // what comes later changes nothing
 		turns := take(t, as[0].Log)
 		if len(turns) != 2 || !turns[0].Ended || turns[1].Ended {
@@ -126,13 +126,13 @@ func TestStaleResultsDoNotCount(t *testing.T) {
 	a := agents(t, oplog.Options{Inline: true}, 1)[0]
 	x, y := a.put(t, 0, dtype.F32, 1, 2), a.put(t, 1, dtype.F32, 0, 0)
 	for id := range int32(2) {
-		tl.Drive(a.c).BeginTurn(&tl.Turn{ID: id + 1, World: 1, Label: int(id), In: []tl.Ref{x}, Out: []tl.Ref{y}})
+		tl.DriverOf(a.c).BeginTurn(&tl.Turn{ID: id + 1, World: 1, Label: int(id), In: []tl.Ref{x}, Out: []tl.Ref{y}})
 		if id == 0 {
 			a.c.Store(y, a.c.Load(x))
 		} else {
 			a.c.Store(y.Slice(0, 1), a.c.Load(x.Slice(0, 1)))
 		}
-		tl.Drive(a.c).EndTurn()
+		tl.DriverOf(a.c).EndTurn()
 	}
 	turns := take(t, a.Log)
 	first := collective.MakeUnwritten(a.Hasher().Own(nil, 1, 0, 1), 1)
@@ -176,16 +176,16 @@ func TestOnlyTurnsMerge(t *testing.T) {
 			as := agents(t, oplog.Options{Inline: true}, 2)
 			x, y := as[0].put(t, 0, dtype.F32, 1), as[0].put(t, 1, dtype.F32, 2)
 			add(as[0].c, x, y)
-			tl.Drive(as[0].c).BeginTurn(&tl.Turn{ID: 1, World: 2, Op: tl.Sum, In: []tl.Ref{x}, Out: []tl.Ref{x}})
-			tl.Drive(as[0].c).EndTurn()
+			tl.DriverOf(as[0].c).BeginTurn(&tl.Turn{ID: 1, World: 2, Op: tl.Sum, In: []tl.Ref{x}, Out: []tl.Ref{x}})
+			tl.DriverOf(as[0].c).EndTurn()
 			as[0].c.Store(x, as[0].c.Scale(dtype.Mul, as[0].c.Load(x), 3))
 			for i, ref := range []tl.Ref{x, y} {
-				tl.Drive(as[i].c).BeginTurn(&tl.Turn{ID: 2, World: 4, Rank: i, Label: 10 + i, Op: tt.op,
+				tl.DriverOf(as[i].c).BeginTurn(&tl.Turn{ID: 2, World: 4, Rank: i, Label: 10 + i, Op: tt.op,
 					In: []tl.Ref{ref}, Out: []tl.Ref{ref}})
 			}
 			other := as[0].beside()
 			tt.do([]*agent{as[0], other}[tt.who].c, x, y)
-			tl.Drive(as[0].c).EndTurn()
+			tl.DriverOf(as[0].c).EndTurn()
 			turns := take(t, as[0].Log)
 			if in := floats(dtype.F32, turns[1].In)[0]; in != 9 {
 				t.Errorf("from %v, want (1+2)*3", in)
@@ -205,19 +205,19 @@ func TestTurnFaults(t *testing.T) {
 		text string
 	}{
 		{"a contribution that was never written", func(a *agent, x tl.Ref) {
-			tl.Drive(a.c).BeginTurn(&tl.Turn{ID: 4, World: 1, In: []tl.Ref{x.Slice(0, 1), x.Slice(1, 3)}})
+			tl.DriverOf(a.c).BeginTurn(&tl.Turn{ID: 4, World: 1, In: []tl.Ref{x.Slice(0, 1), x.Slice(1, 3)}})
 		}, "rank 0 begin_turn at lib/kernel.go:5: reads hbm[9]:0x4, element 1 of which was never written"},
 		{"no memory", func(a *agent, _ tl.Ref) {
-			tl.Drive(a.c).BeginTurn(&tl.Turn{ID: 4, World: 1, In: []tl.Ref{a.ref(8, 3, dtype.F32)}})
+			tl.DriverOf(a.c).BeginTurn(&tl.Turn{ID: 4, World: 1, In: []tl.Ref{a.ref(8, 3, dtype.F32)}})
 		}, "begin_turn at lib/kernel.go:5"},
 		{"no memory for the result", func(a *agent, x tl.Ref) {
 			x.Addr += 8
-			tl.Drive(a.c).BeginTurn(&tl.Turn{ID: 4, World: 1, Out: []tl.Ref{x}})
+			tl.DriverOf(a.c).BeginTurn(&tl.Turn{ID: 4, World: 1, Out: []tl.Ref{x}})
 		}, "only 8 bytes are mapped from there on"},
 		{"elements of two types", func(a *agent, x tl.Ref) {
 			y := x.Slice(1, 1)
 			y.DType = dtype.I32
-			tl.Drive(a.c).BeginTurn(&tl.Turn{ID: 4, World: 1, In: []tl.Ref{x.Slice(0, 1)}, Out: []tl.Ref{y}})
+			tl.DriverOf(a.c).BeginTurn(&tl.Turn{ID: 4, World: 1, In: []tl.Ref{x.Slice(0, 1)}, Out: []tl.Ref{y}})
 		}, "a turn of f32 has a piece of i32: all of them are of one type"},
 		{"twice", func(a *agent, _ tl.Ref) {
 			a.BeginTurn(a.origin, turn)
@@ -234,8 +234,8 @@ func TestTurnFaults(t *testing.T) {
 					t.Fatal(err)
 				}
 				before := a.ref(9, 2, dtype.F32)
-				tl.Drive(a.c).BeginTurn(&tl.Turn{ID: 3, World: 1, In: []tl.Ref{before}, Out: []tl.Ref{before}})
-				tl.Drive(a.c).EndTurn()
+				tl.DriverOf(a.c).BeginTurn(&tl.Turn{ID: 3, World: 1, In: []tl.Ref{before}, Out: []tl.Ref{before}})
+				tl.DriverOf(a.c).EndTurn()
 				tt.do(a, a.ref(9, 4, dtype.F32))
 				turns, err := a.TakeTurns()
 				if err == nil || !strings.Contains(err.Error(), tt.text) {

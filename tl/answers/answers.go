@@ -61,7 +61,7 @@ func (a *Answers) Issued() Issued {
 func (a *Answers) Core(core tl.Core, c *tl.Context) tl.Core {
 	k := &answering{Core: core, c: c, answers: a, put: map[wordKey]int64{}}
 	k.hash.SetSeed(seed)
-	fmt.Fprintf(&k.hash, "rank %d, PE %d, program %d, block %d;", c.Rank(), tl.Drive(c).PE(), c.ProgramID(0), tl.Drive(c).Block())
+	fmt.Fprintf(&k.hash, "rank %d, PE %d, program %d, block %d;", c.Rank(), tl.DriverOf(c).PE(), c.ProgramID(0), tl.DriverOf(c).Block())
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.kernels = append(a.kernels, k)
@@ -105,7 +105,7 @@ func (k *answering) Do(in *tl.Instr) {
 		return
 	}
 	k.ops++
-	line := tl.Drive(k.c).Line()
+	line := tl.DriverOf(k.c).Line()
 	if in.Op == tl.OpCompareSwap {
 		k.swap(in, line)
 		return

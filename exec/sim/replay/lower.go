@@ -8,16 +8,16 @@ import (
 
 // step is an operation of a program with the values that determine its time.
 type step struct {
-	kind stepKind
-	port uint8
-	unit uint8 // of stepCompute: of the PE
-	more bool  // stepRecv: the payload is assembled
-	form uint32
-	dst  int32
-	a    int32 // tensors, or tl.None
-	b    int32
-	c    int32
-	time unit.Time // that the port of the memory or the engine is busy
+	kind    stepKind
+	port    uint8
+	unit    uint8 // of stepCompute: of the PE
+	more    bool  // stepRecv: the payload is assembled
+	payload uint32
+	dst     int32
+	a       int32 // tensors, or tl.None
+	b       int32
+	c       int32
+	time    unit.Time // that the port of the memory or the engine is busy
 }
 
 type stepKind uint8
@@ -36,15 +36,15 @@ const (
 
 // common holds what the steps of all ranks have in common.
 type common struct {
-	forms     []form
-	firstForm map[size]uint32 // first form of a size
-	types     []program.Form  // of forms
-	more      []program.More
-	instr     tl.Instr // instruction whose unit is looked up
+	payloads    []payload
+	firstOfSize map[size]uint32      // first type of a size
+	types       []program.TensorType // of payloads
+	more        []program.More
+	instr       tl.Instr // instruction whose unit is looked up
 }
 
-// form holds the properties of payloads of one type and shape.
-type form struct {
+// payload holds the properties of payloads of one type and shape.
+type payload struct {
 	n     int32 // elements
 	size  int32 // bytes of an element
 	parts int32 // slot messages
@@ -52,11 +52,11 @@ type form struct {
 	bytes [2]int64     // of a part; of the last one
 	tcm   [2]unit.Time // to copy them within TCM
 	late  [2]unit.Time // delays of a part, by channel
-	same  uint32       // the first form of as many elements of the same size
+	same  uint32       // the first type with as many elements of the same size
 }
 
 // last is 1 for the last part of a payload, 0 for others.
-func (f *form) last(part int32) int {
+func (f *payload) last(part int32) int {
 	if part+1 == f.parts {
 		return 1
 	}
@@ -66,13 +66,13 @@ func (f *form) last(part int32) int {
 // size holds what a receive without strict validation compares.
 type size struct{ n, bytes int32 }
 
-// lowerForms finds the sizes and times of forms that are new.
-func (x *Replay) lowerForms(forms []program.Form) {
+// lowerTypes finds the sizes and times of payloads of new types.
+func (x *Replay) lowerTypes(types []program.TensorType) {
 	ring, spec := &x.in.Launch.Ring, x.in.Spec
-	x.types = forms
-	for i := len(x.forms); i < len(forms); i++ {
-		x.forms = append(x.forms, form{})
-		f, of := &forms[i], &x.forms[i]
+	x.types = types
+	for i := len(x.payloads); i < len(types); i++ {
+		x.payloads = append(x.payloads, payload{})
+		f, of := &types[i], &x.payloads[i]
 		if !f.Type.Valid() {
 			continue
 		}
@@ -84,14 +84,14 @@ func (x *Replay) lowerForms(forms []program.Form) {
 			of.wire[k], of.tcm[k], of.late[k] = ring.Protocol.Wire(b), spec.TCM.Time(b), ring.Protocol.Copied(b)
 		}
 		key := size{of.n, of.size}
-		if _, ok := x.firstForm[key]; !ok {
-			x.firstForm[key] = uint32(i)
+		if _, ok := x.firstOfSize[key]; !ok {
+			x.firstOfSize[key] = uint32(i)
 		}
-		of.same = x.firstForm[key]
+		of.same = x.firstOfSize[key]
 	}
 }
 
-// lowered is a record in the form of steps.
+// lowered is a record as steps.
 type lowered struct {
 	steps   []step
 	tensors int // at a time
@@ -113,7 +113,7 @@ func (x *Replay) lowerRecords() []lowered {
 
 // lower makes a step of an operation, without its tensors.
 func (x *Replay) lower(o *program.Op) step {
-	s := step{port: o.Port, form: o.Form}
+	s := step{port: o.Port, payload: o.TensorType}
 	switch o.Code {
 	case tl.OpLoad:
 		s.kind, s.time = stepLoad, x.accessTime(x.bytes(o))
@@ -139,13 +139,13 @@ func (x *Replay) lower(o *program.Op) step {
 }
 
 // bytes returns the bytes that an operation moves.
-func (x *Replay) bytes(o *program.Op) int64 { return int64(o.N) * int64(x.forms[o.Form].size) }
+func (x *Replay) bytes(o *program.Op) int64 { return int64(o.N) * int64(x.payloads[o.TensorType].size) }
 
 // work returns the unit of the PE that performs an arithmetic operation, and its time.
 func (x *Replay) work(o *program.Op) (n uint8, takes unit.Time) {
 	in, m := &x.instr, &x.more[o.More]
 	in.Op, in.Math, in.N, in.Outer, in.Axis, in.Inner = o.Code, o.Math, int(o.N), m.Outer, m.Axis, m.Inner
-	in.Type, in.Shape = x.types[o.Form].Type, x.types[o.Form].Shape
+	in.Type, in.Shape = x.types[o.TensorType].Type, x.types[o.TensorType].Shape
 	u, takes := x.in.Spec.Unit(in)
 	return uint8(u), takes
 }
@@ -169,7 +169,7 @@ func (x *Replay) record(f *rank) {
 		x.irregular = true
 		return
 	}
-	x.lowerForms(x.in.Parts.Forms())
+	x.lowerTypes(x.in.Parts.TensorTypes())
 	x.more = x.in.Parts.More()
 	if cap(f.steps) > 2*len(ops)+2 || cap(f.steps) < len(ops)+1 { // there are many ranks
 		f.steps = make([]step, 0, len(ops)+1)

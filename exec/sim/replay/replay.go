@@ -86,8 +86,8 @@ func New(in *Input) *Replay {
 		ranks:       make([]rank, in.Launch.World()), left: in.Launch.World(),
 		carriers: carriers{wires: make([]wire, 1)}, streams: make([]stream, 1), rest: in.Start,
 	}
-	x.result, x.firstForm = launch.Result{Start: in.Start, End: in.Start}, map[size]uint32{}
-	x.lowerForms(in.Program.Forms)
+	x.result, x.firstOfSize = launch.Result{Start: in.Start, End: in.Start}, map[size]uint32{}
+	x.lowerTypes(in.Program.TensorTypes)
 	x.more = in.Program.More
 	x.seat()
 	x.connect()

@@ -31,7 +31,7 @@ const unused = 0
 // stream is the latest payload of a ring that took several tokens.
 type stream struct {
 	ipcq.Stream
-	form     uint32
+	payload  uint32
 	slot     int32     // in Replay.slots that the source lies in, or none
 	accepted unit.Time // when its latest token was
 }
@@ -91,7 +91,7 @@ func (x *Replay) sendStep(f *rank, s *step) bool {
 		slot = f.tensors[s.a].slot
 	}
 	seq := r.Sent
-	parts := x.forms[s.form].parts
+	parts := x.payloads[s.payload].parts
 	if slot >= 0 {
 		x.slots[slot].BeginRead(int(parts))
 	}
@@ -102,10 +102,10 @@ func (x *Replay) sendStep(f *rank, s *step) bool {
 			x.streams = append(x.streams, stream{})
 		}
 		p := &x.streams[r.stream]
-		*p = stream{Stream: ipcq.Stream{Parts: parts, NotBefore: f.clock}, form: s.form, slot: slot, accepted: p.accepted}
+		*p = stream{Stream: ipcq.Stream{Parts: parts, NotBefore: f.clock}, payload: s.payload, slot: slot, accepted: p.accepted}
 		x.pump(f, id, f.clock)
 	} else {
-		x.token(f, id, s.form, 0, slot, f.clock)
+		x.token(f, id, s.payload, 0, slot, f.clock)
 	}
 	if x.traced {
 		x.traceSend(f, s, r, seq)
@@ -135,22 +135,22 @@ func (x *Replay) pump(f *rank, id uint32, at unit.Time) {
 		if p.Next++; !p.Open() {
 			f.unsent--
 		}
-		x.token(f, id, p.form, part, p.slot, max(at, p.NotBefore))
+		x.token(f, id, p.payload, part, p.slot, max(at, p.NotBefore))
 	}
 }
 
 // token sends a part of a payload, which has a slot.
-func (x *Replay) token(f *rank, id, formID uint32, part, slot int32, at unit.Time) {
-	r, form := &x.rings[id], &x.forms[formID]
-	seq, last := r.Sent, form.last(part)
+func (x *Replay) token(f *rank, id, typeID uint32, part, slot int32, at unit.Time) {
+	r, payload := &x.rings[id], &x.payloads[typeID]
+	seq, last := r.Sent, payload.last(part)
 	r.Sent++
 	x.result.Messages++
-	x.result.Bytes += form.bytes[last]
+	x.result.Bytes += payload.bytes[last]
 	if r.state&ownLinks == 0 {
-		x.launch(f, id, wire{form: formID, ring: id, slot: slot, seq: seq, at: at, last: last}, form.wire[last])
+		x.launch(f, id, wire{payload: typeID, ring: id, slot: slot, seq: seq, at: at, last: last}, payload.wire[last])
 		return
 	}
-	departed, delivered := x.exclusive.Pass(&r.route.State, r.Tag, form.wire[last], at+x.setup)
+	departed, delivered := x.exclusive.Pass(&r.route.State, r.Tag, payload.wire[last], at+x.setup)
 	if x.limited {
 		f.dma.Pass(dma.Collective, at, departed)
 	}
@@ -158,7 +158,7 @@ func (x *Replay) token(f *rank, id, formID uint32, part, slot int32, at unit.Tim
 	if slot >= 0 {
 		x.endRead(slot, departed)
 	}
-	x.arrive(id, formID, seq, last, at, delivered)
+	x.arrive(id, typeID, seq, last, at, delivered)
 }
 
 // endRead completes a read of a slot.
@@ -168,15 +168,15 @@ func (x *Replay) endRead(slot int32, end unit.Time) {
 }
 
 // arrive: a token of a ring arrives, now or at a time to come.
-func (x *Replay) arrive(id, formID, seq uint32, last int, sent, at unit.Time) {
-	r, form := &x.rings[id], &x.forms[formID]
-	at += x.timings[r.Tag].late + form.late[last]
+func (x *Replay) arrive(id, typeID, seq uint32, last int, sent, at unit.Time) {
+	r, payload := &x.rings[id], &x.payloads[typeID]
+	at += x.timings[r.Tag].late + payload.late[last]
 	if x.traced {
-		x.traceMessage(r, seq, form.bytes[last], sent, at)
+		x.traceMessage(r, seq, payload.bytes[last], sent, at)
 	}
 	x.rest = max(x.rest, at)
 	slots := x.slotsOf(id)
-	slots[x.sizing.Slot(seq)].Tag = formID
+	slots[x.sizing.Slot(seq)].Tag = typeID
 	r.Arrive(slots, &x.sizing, seq, at)
 	if r.state&wantsToken != 0 {
 		r.state &^= wantsToken
@@ -208,7 +208,7 @@ func (x *Replay) recvStep(f *rank, s *step) bool {
 		if f.part == 0 {
 			f.clock += x.recv
 			x.noteWaited(f)
-			if slot.Tag != s.form && !x.agrees(slot.Tag, s) {
+			if slot.Tag != s.payload && !x.agrees(slot.Tag, s) {
 				x.irregular = true
 				return false
 			}
@@ -218,11 +218,11 @@ func (x *Replay) recvStep(f *rank, s *step) bool {
 			f.tensors[s.dst] = tensor{ready: f.clock, slot: int32(id*x.sizing.Slots() + at)}
 			break
 		}
-		form := &x.forms[slot.Tag]
-		f.clock += form.tcm[form.last(f.part)]
+		payload := &x.payloads[slot.Tag]
+		f.clock += payload.tcm[payload.last(f.part)]
 		slot.Release(f.clock)
 		x.giveCredits(id)
-		if f.part++; f.part == form.parts {
+		if f.part++; f.part == payload.parts {
 			f.tensors[s.dst] = tensor{ready: f.clock, slot: none}
 			break
 		}
@@ -234,9 +234,9 @@ func (x *Replay) recvStep(f *rank, s *step) bool {
 	return true
 }
 
-// agrees reports whether a receive may take a payload of a form that differs from its own.
+// agrees reports whether a receive may take a payload whose type or shape differs from its own.
 func (x *Replay) agrees(got uint32, s *step) bool {
-	return !x.in.Launch.Ring.Strict && x.forms[got].same == x.forms[s.form].same
+	return !x.in.Launch.Ring.Strict && x.payloads[got].same == x.payloads[s.payload].same
 }
 
 // releaseSlot ends the rank's use of the slot that a ring lent it last.

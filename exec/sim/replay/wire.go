@@ -9,13 +9,13 @@ import (
 
 // wire is a token on a route that shares links.
 type wire struct {
-	form uint32
-	ring uint32
-	slot int32 // slot that is read, or none
-	seq  uint32
-	next uint32 // in the list of unused ones
-	at   unit.Time
-	last int // 1 for the last part of a payload, as form.last has it
+	payload uint32
+	ring    uint32
+	slot    int32 // slot that is read, or none
+	seq     uint32
+	next    uint32 // in the list of unused ones
+	at      unit.Time
+	last    int // 1 for the last part of a payload, as payload.last has it
 }
 
 // carriers are the tokens on routes that share links.
@@ -41,7 +41,7 @@ func (x *Replay) launch(f *rank, id uint32, w wire, size int64) {
 	}
 	x.in.Net.Send(w.at+x.setup, noc.Transfer{
 		Route: r.route.Route(), Class: noc.Collective, Bytes: size, Source: uint32(f.pe), User: i,
-		Ordered: x.forms[w.form].parts == 1 && f.unsent == 0 && x.issue+x.send > 0,
+		Ordered: x.payloads[w.payload].parts == 1 && f.unsent == 0 && x.issue+x.send > 0,
 	}, des.MakeKey(des.Arrive, uint32(x.in.Machine.NumLinks())+uint32(f.pe), SeqToken+r.out, w.seq))
 }
 
@@ -72,7 +72,7 @@ func (x *Replay) Taken(uint32) {}
 func (x *Replay) Delivered(user uint32, now unit.Time) {
 	w := x.wires[user]
 	x.wires[user].next, x.idle = x.idle, user
-	x.arrive(w.ring, w.form, w.seq, w.last, w.at, now)
+	x.arrive(w.ring, w.payload, w.seq, w.last, w.at, now)
 }
 
 // Sequences of the keys that order the events of one rank at one instant.

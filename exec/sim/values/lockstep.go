@@ -27,7 +27,7 @@ func (g *group) uniform() bool {
 	if !ok {
 		return false
 	}
-	sent, taken := map[uint8][]uint32{}, map[uint8]int{} // forms, by ring
+	sent, taken := map[uint8][]uint32{}, map[uint8]int{} // types of tensors, by ring
 	k := &g.p.Records[g.blocks[0].Record]
 	for i := range k.Ops {
 		o := &k.Ops[i]
@@ -47,10 +47,10 @@ func (g *group) uniform() bool {
 				ok = false
 			}
 		case tl.OpSend:
-			sent[o.Port] = append(sent[o.Port], o.Form)
+			sent[o.Port] = append(sent[o.Port], o.TensorType)
 		case tl.OpRecv:
 			from, n := feeds[o.Port], taken[o.Port]
-			ok = n < len(sent[from]) && sent[from][n] == o.Form
+			ok = n < len(sent[from]) && sent[from][n] == o.TensorType
 			taken[o.Port]++
 		case tl.OpRecvAsync, program.End:
 		default:
@@ -143,7 +143,7 @@ func (g *group) lockstep() error {
 
 // do carries out an operation.
 func (v *vectors) do(o *program.Op) {
-	f, u := &v.p.Forms[o.Form], v.u
+	f, u := &v.p.TensorTypes[o.TensorType], v.u
 	n := int(o.N)
 	switch o.Code {
 	case tl.OpLoad:

@@ -34,7 +34,7 @@ type queue struct {
 
 type payload struct {
 	oplog.Operand
-	form uint32
+	typ uint32
 }
 
 // ranks is a group whose ranks take turns.
@@ -114,9 +114,9 @@ func (x *ranks) do(t *turn) bool {
 	case tl.OpSend:
 		var p payload
 		if o.Accesses() {
-			p = payload{oplog.Operand{Value: x.load(t, o)}, o.Form}
+			p = payload{oplog.Operand{Value: x.load(t, o)}, o.TensorType}
 		} else {
-			p = payload{x.operand(t, o.A), o.Form}
+			p = payload{x.operand(t, o.A), o.TensorType}
 			x.log.Retain(p.Value)
 		}
 		x.send(t, int(o.Port), p)
@@ -161,7 +161,7 @@ func (x *ranks) send(t *turn, port int, p payload) {
 // as returns a payload as elements of the receive's type, which without strict validation may
 // differ from the sender's.
 func (x *ranks) as(t *turn, p payload, o *program.Op) oplog.Operand {
-	from, to := x.p.Forms[p.form].Type, x.p.Forms[o.Form].Type
+	from, to := x.p.TensorTypes[p.typ].Type, x.p.TensorTypes[o.TensorType].Type
 	if from == to || o.N == 0 {
 		return p.Operand
 	}
@@ -193,13 +193,13 @@ func (x *ranks) where(t *turn) mem.Addr {
 // load loads a whole value.
 func (x *ranks) load(t *turn, o *program.Op) tl.Value {
 	v := x.log.NewValue()
-	x.log.Load(t.origin, v, 0, int(o.N), int(o.N), x.p.Forms[o.Form].Type, x.where(t))
+	x.log.Load(t.origin, v, 0, int(o.N), int(o.N), x.p.TensorTypes[o.TensorType].Type, x.where(t))
 	return v
 }
 
 // loadRows loads a piece of a value, or one that lies in several ranges.
 func (x *ranks) loadRows(t *turn, o *program.Op) {
-	f, m, at := &x.p.Forms[o.Form], &x.p.More[o.More], x.where(t)
+	f, m, at := &x.p.TensorTypes[o.TensorType], &x.p.More[o.More], x.where(t)
 	if !o.Continues() {
 		x.fill(t, o, oplog.Operand{Value: x.log.NewValue()})
 	}
@@ -211,7 +211,7 @@ func (x *ranks) loadRows(t *turn, o *program.Op) {
 }
 
 func (x *ranks) store(t *turn, o *program.Op) {
-	f, m, v, at := &x.p.Forms[o.Form], &x.p.More[o.More], x.operand(t, o.A), x.where(t)
+	f, m, v, at := &x.p.TensorTypes[o.TensorType], &x.p.More[o.More], x.operand(t, o.A), x.where(t)
 	rows := max(1, m.Rows)
 	n := int(o.N) / rows
 	for k := range rows {

@@ -87,7 +87,7 @@ comes from the model of thread blocks, for a call with the same number of bytes.
 	workFlags(f, &spec)
 	n := f.Lookup("n-elem")
 	n.Value, n.Usage = &elems,
-		"elements per rank, or several numbers in turn, such as 256,4096,65536 (default: as the bench or ccl.yaml says)"
+		"elements per rank, or several numbers in turn, such as 256,4096,65536 (default: from the bench or ccl.yaml)"
 	figure.add(f, "plot", "draw time, algbw and busbw, with the bound, over sizes if there are several,")
 	limitFlags(f, &spec.Limits)
 	verifyFlag(f, &spec)

@@ -47,8 +47,8 @@ func (a *app) explainCommand() *cobra.Command {
 run. Each of its picoseconds has one operation of one rank, one resource and one reason; together
 they add up to the simulated time. docs/explain.md describes the reasons.
 
-With two files that --format json wrote, these two runs are compared instead. --against compares the
-run with another one.
+With two files from --format json, compare these two runs instead. --against runs a second time with
+other flags, and compares.
 ` + exitCodes,
 		Example: `  kernbench explain --algorithm ring_allreduce --ranks 8 --n-elem 65536
   kernbench explain --topology dgx-h100 --algorithm ring_allreduce_chunked --rank 3 --top 20

@@ -50,11 +50,16 @@ func groupFlags(root *cobra.Command) {
 		}
 		return usage(cmd, cmd.OutOrStderr())
 	})
-	for _, cmd := range root.Commands() {
-		if cmd.HasSubCommands() {
-			continue
-		}
-		if f := cmd.Flags(); slices.ContainsFunc(flagGroups, func(g flagGroup) bool {
+	addHelpAll(root)
+}
+
+// addHelpAll adds --help-all to each verb below cmd whose help only names some flags.
+func addHelpAll(cmd *cobra.Command) {
+	for _, verb := range cmd.Commands() {
+		f := verb.Flags()
+		if verb.HasSubCommands() {
+			addHelpAll(verb)
+		} else if slices.ContainsFunc(flagGroups, func(g flagGroup) bool {
 			return slices.ContainsFunc(g.more, func(name string) bool { return f.Lookup(name) != nil })
 		}) {
 			f.Var(helpAll{f}, "help-all", "help with all flags")
@@ -113,7 +118,7 @@ func usage(cmd *cobra.Command, w io.Writer) error {
 		section(g.title, sections[i])
 	}
 	section("Flags of "+cmd.Name(), verb)
-	section("More flags, described by kernbench "+cmd.Name()+" --help-all", strings.Join(more, ""))
+	section("More flags, described by "+cmd.CommandPath()+" --help-all", strings.Join(more, ""))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

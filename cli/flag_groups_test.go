@@ -34,13 +34,19 @@ func described(text, flag string) bool {
 func TestHelpHasEachFlag(t *testing.T) {
 	root := (&app{}).root()
 	seen := 0
+	var leaves []*cobra.Command
 	for _, cmd := range root.Commands() {
-		if cmd.HasSubCommands() || cmd.Hidden || cmd.Name() == "help" {
-			continue
+		if cmd.HasSubCommands() {
+			leaves = append(leaves, cmd.Commands()...)
+		} else if !cmd.Hidden && cmd.Name() != "help" {
+			leaves = append(leaves, cmd)
 		}
-		text, all := help(t, cmd.Name(), "--help"), ""
+	}
+	for _, cmd := range leaves {
+		path := strings.Fields(cmd.CommandPath())[1:]
+		text, all := help(t, append(path, "--help")...), ""
 		if cmd.Flags().Lookup("help-all") != nil {
-			all = help(t, cmd.Name(), "--help-all")
+			all = help(t, append(path, "--help-all")...)
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if _, option := f.Value.(*benchOption); option || f.Hidden {
@@ -49,11 +55,11 @@ func TestHelpHasEachFlag(t *testing.T) {
 			seen++
 			switch named := strings.Contains(text, " --"+f.Name); {
 			case !named:
-				t.Errorf("%s --help does not name --%s", cmd.Name(), f.Name)
+				t.Errorf("%s --help does not name --%s", cmd.CommandPath(), f.Name)
 			case all == "" && !described(text, f.Name):
-				t.Errorf("%s --help does not describe --%s", cmd.Name(), f.Name)
+				t.Errorf("%s --help does not describe --%s", cmd.CommandPath(), f.Name)
 			case all != "" && !described(all, f.Name):
-				t.Errorf("%s --help-all does not describe --%s", cmd.Name(), f.Name)
+				t.Errorf("%s --help-all does not describe --%s", cmd.CommandPath(), f.Name)
 			}
 		})
 	}

@@ -39,9 +39,9 @@ func (a *app) tuneCommand() *cobra.Command {
 		Use:   "tune COLLECTIVE...",
 		Short: "Find the fastest algorithm and settings for each size",
 		Long: `Time algorithms with several settings at every size from -b to -e, on each topology and number of
-ranks, and print the fastest of each. Each point goes to a database as soon as it is measured. The
-same command continues an interrupted sweep. --table writes a table for the algorithm auto. kernbench
-results prints the points again.
+ranks. Print the fastest at each size. Each point goes to a database as soon as it is measured, and
+the same command continues an interrupted sweep. --table writes a table for the algorithm auto.
+kernbench results prints the points again.
 
 Every algorithm is checked by provenance and by value before it is timed; a wrong one is excluded.
 All algorithms are measured up to --all-to, and the --best of them up to --measure-to. Larger sizes,
@@ -93,7 +93,7 @@ and points that need more than --budget events, are estimated from smaller sizes
 		kind: "NAME,...|all"}, "algorithm", "algorithms or entries of ccl.yaml (default all that support the ranks)")
 	f.Var((*variations)(&spec.Vary), "vary",
 		"`KEY=V1,V2,...` also times algorithms with each value of a setting (repeatable; default "+varyText(tune.DefaultVary())+")")
-	f.IntVar(&spec.Best, "best", spec.Best, "number `N` of algorithms, each with its N best settings, that are measured above --all-to")
+	f.IntVar(&spec.Best, "best", spec.Best, "above --all-to, measure only the `N` best algorithms, each with its N best settings")
 	f.Var(&size{&spec.AllTo}, "all-to", "largest size at which every algorithm is measured")
 	f.Var(&size{&spec.MeasureTo}, "measure-to", "largest size that is measured")
 	f.Var((*millions)(&spec.Budget), "budget", "limit on the events of one point, estimated from the next smaller size")

@@ -78,8 +78,8 @@ func (d *decoder) fail(n *yaml.Node, path, format string, args ...any) {
 	d.ledger.add(d.at(n).errorf(path, format, args...))
 }
 
-// setAt returns the place at which a key is said to be set: that of its value, if that is a scalar,
-// else that of the key, whose value may begin on a later line.
+// setAt returns the place of a setting. It is that of the value if that is a scalar. Lists and
+// mappings may begin on a later line, so they have the place of the key.
 func (d *decoder) setAt(key, value *yaml.Node) place {
 	if value.Kind == yaml.ScalarNode && value.Tag != "!!null" {
 		return d.at(value)

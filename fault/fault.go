@@ -164,9 +164,9 @@ type Unwritten struct {
 
 func (e *Unwritten) Error() string {
 	if e.Name != "" {
-		return fmt.Sprintf("%v: reads %s (%s), element %d of which was never written", e.Place, e.Name, e.Addr, e.First)
+		return fmt.Sprintf("%v: reads %s (%s): element %d of the access was never written", e.Place, e.Name, e.Addr, e.First)
 	}
-	return fmt.Sprintf("%v: reads %s, element %d of which was never written", e.Place, e.Addr, e.First)
+	return fmt.Sprintf("%v: reads %s: element %d of the access was never written", e.Place, e.Addr, e.First)
 }
 
 // Early is an access to memory that running work is still to write.
@@ -179,9 +179,9 @@ type Early struct {
 }
 
 func (e *Early) Error() string {
-	s := fmt.Sprintf("%v: reads %s, element %d of which is a result of %s, which is still running", e.Place, e.Addr, e.First, e.Work)
+	s := fmt.Sprintf("%v: reads %s: element %d of the access is a result of %s, which is still running", e.Place, e.Addr, e.First, e.Work)
 	if e.Await != "" {
-		s += ": call " + e.Await + " before"
+		s += ": call " + e.Await + " first"
 	}
 	return s
 }

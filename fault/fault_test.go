@@ -163,7 +163,9 @@ func TestTexts(t *testing.T) {
 		&fault.ScratchFull{Place: at, Need: 2 << 20, Have: 1 << 20, Pinned: 4096},
 		&fault.Mismatch{Place: bare, Want: "f16[8]", Got: "f32[4]", Sender: 2},
 		&fault.BadAddress{Place: bare, Addr: "hbm[3]:0x40", Bytes: 64, Reason: "nothing is mapped there"},
-		&fault.BadAddress{Place: bare, Addr: "va:0x40", Bytes: 64, Reason: "nothing is mapped there", Memory: "tensor x has 8 bytes from va:0x38 on"},
+		&fault.BadAddress{
+			Place: bare, Addr: "va:0x40", Bytes: 64, Reason: "nothing is mapped there", Memory: "tensor x has 8 bytes from va:0x38 on",
+		},
 		&fault.Misuse{Place: bare, Reason: "the zero Tensor"},
 		&fault.NoData{What: "Tensor.Float64s"},
 		&fault.Unwritten{Place: bare, Addr: "hbm[3]:0x40", First: 7},

@@ -40,7 +40,8 @@ func (c *Ring) Lift() int {
 
 // Rings returns the rings of ranks that run on some PEs, with wiring by block: as many for each
 // rank. A round trip counts what no receiver can shorten: the path of a token with a full slot, and
-// that of the credit back. A token starts in the sender's TCM or, if forwarded, in its ring memory. The faster counts.
+// that of the credit back. A token starts in the sender's TCM or, if forwarded, in its ring memory.
+// The faster counts.
 func Rings(m *machine.Machine, pes []int32, wiring []tl.Wiring, ring *tl.Ring) []Ring {
 	var all []Ring
 	blocks := max(1, len(wiring)/max(1, len(pes)))

@@ -63,9 +63,9 @@ func TestCountsThatStick(t *testing.T) {
 		times   int
 		want    string
 	}{
-		{true, 62, "more than once: ranks 0-1 (4611686018427387904 times)"},
-		{true, 63, "more than once: ranks 0-1 (at least 9223372036854775807 times)"},
-		{true, 70, "more than once: ranks 0-1 (at least 9223372036854775807 times)"},
+		{true, 62, "counted more than once: ranks 0-1 (4611686018427387904 times)"},
+		{true, 63, "counted more than once: ranks 0-1 (at least 9223372036854775807 times)"},
+		{true, 70, "counted more than once: ranks 0-1 (at least 9223372036854775807 times)"},
 		{false, 29, "1073741824 contributions, expected 3"},
 		{false, 30, "at least 2147483647 contributions, expected 3"},
 		{false, 31, "at least 2147483647 contributions, expected 3"},

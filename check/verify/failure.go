@@ -175,7 +175,7 @@ func (c *check) single(f *Failure, want, got []collective.Contributor) string {
 			what += ", " + count(n)
 		}
 		if i := got[0].Index; len(want) > 0 && i != want[0].Index {
-			what += fmt.Sprintf(" (its element %d)", i)
+			what += fmt.Sprintf(" (input element %d)", i)
 		}
 	}
 	return c.withWriter(f, what)
@@ -217,7 +217,7 @@ func (c *check) explainSets(f *Failure, d collective.Difference) {
 		parts = append(parts, fmt.Sprintf("%d of %d contributions missing: %s", len(f.Missing), len(want), c.names(f.Missing)))
 	}
 	if len(f.Duplicated) > 0 {
-		parts = append(parts, "more than once: "+c.names(f.Duplicated))
+		parts = append(parts, "counted more than once: "+c.names(f.Duplicated))
 	}
 	if len(f.Unexpected) > 0 {
 		parts = append(parts, "not expected in this element: "+c.names(f.Unexpected))
@@ -241,7 +241,7 @@ func (c *check) withoutSets(f *Failure, d collective.Difference, want []collecti
 	if over {
 		one.Count = 2
 		f.Duplicated = append(f.Duplicated, one)
-		f.Reason = "more than once: " + c.names(f.Duplicated)
+		f.Reason = "counted more than once: " + c.names(f.Duplicated)
 		return
 	}
 	f.Missing = append(f.Missing, one)

@@ -51,7 +51,7 @@ func names(cs []collective.Contributor) string {
 		s += fmt.Sprintf(" and %d more", more)
 	}
 	if oneIndex(cs) {
-		s += fmt.Sprintf(" (its element %d)", cs[0].Index)
+		s += fmt.Sprintf(" (input element %d)", cs[0].Index)
 	}
 	return s
 }

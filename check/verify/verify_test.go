@@ -130,15 +130,16 @@ func TestVerdicts(t *testing.T) {
 		{name: "one contribution twice", call: sumOf(4, 5, dtype.F32),
 			do:   func(w *world) { w.ring(); w.set(w.chain(0, 1, 2, 2, 3), 2) },
 			prov: Fail, values: Fail, fail: 1,
-			reasons: []string{"rank 2 (sip0.cube0.pe2), element 0 and 4 more: got 13, expected 10", "more than once: rank 2 (2 times)"}},
+			reasons: []string{"rank 2 (sip0.cube0.pe2), element 0 and 4 more: got 13, expected 10",
+				"counted more than once: rank 2 (2 times)"}},
 		{name: "a maximum that counts one twice is right in value only",
 			call: collective.Call{World: 4, Elems: 5, Type: dtype.F32, Op: tl.Max},
 			do:   func(w *world) { w.ring(); w.set(w.chain(0, 1, 2, 2, 3), 2) },
-			prov: Fail, values: OK, fail: 1, reasons: []string{"more than once: rank 2 (2 times)"}},
+			prov: Fail, values: OK, fail: 1, reasons: []string{"counted more than once: rank 2 (2 times)"}},
 		{name: "one contribution instead of another", call: sumOf(4, 5, dtype.I32),
 			do:   func(w *world) { w.ring(); w.set(w.chain(0, 1, 2, 2), 3) },
 			prov: Fail, values: Fail, fail: 1,
-			reasons: []string{"got 9, expected 10", "1 of 4 contributions missing: rank 3", "more than once: rank 2 (2 times)"}},
+			reasons: []string{"got 9, expected 10", "1 of 4 contributions missing: rank 3", "counted more than once: rank 2 (2 times)"}},
 		{name: "another rank's element", call: sumOf(2, 4, dtype.F32),
 			do: func(w *world) {
 				w.ring()
@@ -148,7 +149,7 @@ func TestVerdicts(t *testing.T) {
 			},
 			prov: Fail, values: OK, fail: 1,
 			reasons: []string{"rank 1 (sip0.cube0.pe1), element 2:",
-				"1 of 2 contributions missing: rank 0 (its element 2)", "not expected in this element: rank 0 (its element 3)"}},
+				"1 of 2 contributions missing: rank 0 (input element 2)", "not expected in this element: rank 0 (input element 3)"}},
 		{name: "nothing written", call: sumOf(2, 4, dtype.F32),
 			do: func(w *world) {
 				w.ring()
@@ -242,7 +243,7 @@ func TestSingleMissingWithoutExplain(t *testing.T) {
 	w.set(w.chain(0, 1, 2, 4), 0)
 	w.set(w.chain(0, 1, 2, 3, 3, 4), 1)
 	v := judge(t, w.input())
-	for i, want := range []string{"1 of 5 contributions missing: rank 3", "more than once: rank 3 (2 times)"} {
+	for i, want := range []string{"1 of 5 contributions missing: rank 3", "counted more than once: rank 3 (2 times)"} {
 		if got := v.Failures[i].Reason; !strings.HasPrefix(got, want) {
 			t.Errorf("rank %d: %q, want %q", i, got, want)
 		}
@@ -393,7 +394,7 @@ func TestManyNamesAreCutShort(t *testing.T) {
 	for r := range 40 {
 		cs = append(cs, collective.Contributor{Rank: 2 * r, Index: 1, Count: 1})
 	}
-	if got := names(cs); !strings.HasSuffix(got, "28, 30 and 24 more (its element 1)") {
+	if got := names(cs); !strings.HasSuffix(got, "28, 30 and 24 more (input element 1)") {
 		t.Errorf("names = %q", got)
 	}
 	cs = []collective.Contributor{{Rank: 1, Index: 4, Count: 1}, {Rank: 2, Index: 4, Count: 1}, {Rank: 3, Index: 5, Count: 3}}

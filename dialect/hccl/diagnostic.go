@@ -58,15 +58,19 @@ func (d Diagnostic) String() string {
 	if d.Right != "" {
 		b.WriteString(": " + d.Right)
 	}
+	var more []string
 	switch d.Returned {
 	case "":
 	case never:
-		b.WriteString(" (the call did not return)")
+		more = append(more, "the call did not return")
 	default:
-		fmt.Fprintf(&b, " (returned %s)", d.Returned)
+		more = append(more, "returned "+d.Returned)
 	}
 	if d.Repeats > 0 {
-		fmt.Fprintf(&b, ", and %d more like it", d.Repeats)
+		more = append(more, fmt.Sprintf("found %d times", d.Repeats+1))
+	}
+	if len(more) > 0 {
+		b.WriteString(" (" + strings.Join(more, "; ") + ")")
 	}
 	fmt.Fprintf(&b, " [%s]", d.Rule)
 	return strings.ReplaceAll(b.String(), "\n", " ")

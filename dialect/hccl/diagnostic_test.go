@@ -105,7 +105,7 @@ func TestMisuseCountsRepeats(t *testing.T) {
 		m.Diagnostics[5].Repeats != 0 {
 		t.Errorf("%d diagnostics, %d more: %+v", len(m.Diagnostics), m.More, m.Diagnostics)
 	}
-	want := "hccl: rank 0 block 0 at k.go:7: Wait(handle 0): x (returned -1), and 199 more like it [wait-too-often]"
+	want := "hccl: rank 0 block 0 at k.go:7: Wait(handle 0): x (returned -1; found 200 times) [wait-too-often]"
 	if got := m.Diagnostics[0].String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -75,7 +75,7 @@ func TestSampleOfCommitAndWait(t *testing.T) {
 			h.Finalize()
 		}, hccl.CommitLater)
 		wantRules(t, err, []hccl.Rule{hccl.CommitTooOften, hccl.WaitTooOften, hccl.StrideLooksLikeRepeat},
-			trap, "(returned ignored), and 35 more like it", "(returned -1), and 35 more like it",
+			trap, "(returned ignored; found 36 times)", "(returned -1; found 36 times)",
 			"strideCount is 10: the stride comes before repeat")
 		if _, stuck := errors.AsType[*fault.Deadlock](err); stuck {
 			t.Errorf("a deadlock: %v", err)

@@ -123,7 +123,7 @@ func TestOneSidedFaults(t *testing.T) {
 			},
 			cfg:  kerneltest.Config{OutElems: []int{4, 4, 4}},
 			want: &fault.Unwritten{},
-			text: []string{" put_nbi at mock/onesided_fault_test.go:", "element 0 of which was never written"},
+			text: []string{" put_nbi at mock/onesided_fault_test.go:", "element 0 of the access was never written"},
 		},
 		{
 			name: "a get into no memory",

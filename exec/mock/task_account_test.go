@@ -126,7 +126,9 @@ func TestTurnsWithoutData(t *testing.T) {
 	var done []string
 	d.on(0, d.launch(0, 1, 1, func(c *tl.Context, flags tl.Signal) {
 		for i := range 2 {
-			tl.DriverOf(c).BeginTurn(&tl.Turn{ID: int32(i + 1), World: 1, In: []tl.Ref{c.Ref(mem.At(mem.HBM, 0, 0), tl.Dims(4), dtype.I32)}})
+			tl.DriverOf(c).BeginTurn(&tl.Turn{
+				ID: int32(i + 1), World: 1, In: []tl.Ref{c.Ref(mem.At(mem.HBM, 0, 0), tl.Dims(4), dtype.I32)},
+			})
 			tl.DriverOf(c).EndTurn()
 			done = append(done, fmt.Sprint(i))
 		}

@@ -151,6 +151,7 @@ func (r *rank) polled(in *tl.Instr) {
 // requireAtomics rejects an atomic on another PE's word if the machine has none.
 func (r *rank) requireAtomics(in *tl.Instr) {
 	if x := in.Side; r.run.opts.NoAtomics && x.Win.Team.PEs[x.Peer] != r.pe {
-		tl.DriverOf(r.kernel).Fail(&fault.Unsupported{Place: tl.DriverOf(r.kernel).Place(in.Op.String()), What: "fabric.p2p_native_atomics"})
+		d := tl.DriverOf(r.kernel)
+		d.Fail(&fault.Unsupported{Place: d.Place(in.Op.String()), What: "fabric.p2p_native_atomics"})
 	}
 }

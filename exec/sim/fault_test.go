@@ -154,7 +154,7 @@ func TestFaults(t *testing.T) {
 				}
 			},
 			want: &fault.Unwritten{},
-			text: []string{"rank 1", "load at sim/fault_test.go:", "t=", "reads tcm[0]:0x0, element 0 of which was never written"},
+			text: []string{"rank 1", "load at sim/fault_test.go:", "t=", "reads tcm[0]:0x0: element 0 of the access was never written"},
 		},
 		{
 			name:  "too little scratch to assemble",

@@ -84,7 +84,8 @@ func (r *rank) send(in *tl.Instr) {
 	if x.e.opts.Trace != nil {
 		r.emit(trace.Event{
 			Kind: trace.Send, Peer: x.ranks[q.to].pe, Dir: uint8(x.dirOf(q)), Start: from, End: r.Clock,
-			Bytes: in.Bytes(), Seq: int64(seq), Stalled: r.Clock - waited - x.e.spec.Send, Ring: q.number(), Line: tl.DriverOf(r.ctx).Line(),
+			Bytes: in.Bytes(), Seq: int64(seq), Stalled: r.Clock - waited - x.e.spec.Send, Ring: q.number(),
+			Line: tl.DriverOf(r.ctx).Line(),
 		})
 	}
 }

@@ -67,7 +67,7 @@ const (
 	transferEngineCopy   // copy of a stream, from memory to memory
 	transferEngineReturn // the data of a copy within one memory, on the way back to that memory
 
-	// Requests for data of another memory, in the order of the three kinds of data: loads, sends, tiles.
+	// Requests for data of another memory, in the order of the kinds of that data.
 	transferRequestLoad
 	transferRequestStage
 	transferRequestTile

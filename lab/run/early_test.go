@@ -92,7 +92,7 @@ func TestReadBeforeWait(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	for _, want := range []string{"early_test.go:", "load", "is a result of AllReduce handle 0 turn 0 of rank ",
-		"which is still running: call Wait(handle 0) before"} {
+		"which is still running: call Wait(handle 0) first"} {
 		if !strings.Contains(r.Fault, want) {
 			t.Errorf("%q is not in %q", want, r.Fault)
 		}

@@ -209,7 +209,8 @@ func TestTurns(t *testing.T) {
 			reason  string
 		}{
 			{turnsStray, run.Failure{Collective: "sum 1", Rank: 2, Missing: []int{1}}, "1 from other collectives"},
-			{turnsTwice, run.Failure{Collective: "sum 0", Rank: 1, Missing: []int{0}, Duplicated: []int{2}}, "more than once: rank 2"},
+			{turnsTwice, run.Failure{Collective: "sum 0", Rank: 1, Missing: []int{0}, Duplicated: []int{2}},
+				"counted more than once: rank 2"},
 		} {
 			t.Run(tt.program.Name, func(t *testing.T) {
 				r, err := run.Run(ctx, run.Spec{Bench: tt.program.Name, VerifyData: true, Executor: executor})

@@ -35,7 +35,7 @@ var nothingCombined = []struct {
 	{"keeps_the_last", func(c *tl.Context, a tl.Args, mine, acc tl.Tensor) tl.Tensor {
 		c.Send(tl.East, mine)
 		return c.Recv(tl.West, mine.Shape(), a.DType)
-	}, true, `^holds only the input of rank 3 \(its element 0\): written by rank 0 \(sip0.cube0.pe0\) store at run/untouched_test.go:\d+`},
+	}, true, `^holds only the input of rank 3 \(input element 0\): written by rank 0 \(sip0.cube0.pe0\) store at run/untouched_test.go:\d+`},
 }
 
 func combined(c *tl.Context, a tl.Args, mine, acc tl.Tensor) tl.Tensor {

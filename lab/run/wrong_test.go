@@ -83,7 +83,7 @@ func TestWrongResults(t *testing.T) {
 						t.Fatalf("rank %d is no SIP, or not there %d times", rank, f.Times[i])
 					}
 				}
-				if first := fmt.Sprintf("more than once: ranks %d", f.Duplicated[0]); !strings.HasPrefix(f.Reason, first) {
+				if first := fmt.Sprintf("counted more than once: ranks %d", f.Duplicated[0]); !strings.HasPrefix(f.Reason, first) {
 					t.Fatalf("%q, want %q...", f.Reason, first)
 				}
 			}

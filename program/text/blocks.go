@@ -15,7 +15,12 @@ func (f *File) Runnable() error {
 	blocks := f.blocksOfRanks()
 	for r, list := range blocks {
 		if len(list) == 0 {
-			return f.errorf(f.last, "found no section for rank %d of %d up to here, want a line \"rank %d\" and its statements below it", r, f.World, r)
+			line := 0 // of the last section
+			for _, b := range f.Blocks {
+				line = max(line, b.line)
+			}
+			return f.errorf(line, "found the last section, and none for rank %d of %d, want a line \"rank %d\" and its statements below it",
+				r, f.World, r)
 		}
 		for k, b := range list {
 			if b.Number != k {

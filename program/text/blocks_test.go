@@ -20,7 +20,7 @@ import (
 func TestRunnable(t *testing.T) {
 	for blocks, want := range map[string]string{
 		"rank 0:2\nfence":                                     "",
-		"rank 0\nfence":                                       "x.txt:17: found no section for rank 1 of 2 up to here, want a line \"rank 1\" and its statements below it",
+		"rank 0\nfence":                                       "x.txt:16: found the last section, and none for rank 1 of 2, want a line \"rank 1\" and its statements below it",
 		"rank 0:2\nfence\nrank 1 block 2\nfence":              "x.txt:18: rank 1 has a block 2 and no block 1: blocks are numbered from 0 on",
 		"rank 0\nfence\nrank 1 block 1\nfence":                "x.txt:18: rank 1 has a block 1 and no block 0: blocks are numbered from 0 on",
 		"rank 1 block 1\nfence\nrank 1\nfence\nrank 0\nfence": "",

@@ -31,8 +31,6 @@ type File struct {
 	Wiring    []tl.Wiring // by rank
 
 	Blocks []*Block
-
-	last int // line of the last statement; 0: the file was not read
 }
 
 // Block is a sequence of statements that several ranks perform, each with its own value of every

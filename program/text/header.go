@@ -228,7 +228,7 @@ func (p *parser) dir(t string) (tl.Dir, error) {
 // end completes the header.
 func (p *parser) end() error {
 	f := p.f
-	p.line, f.last = p.last, p.last
+	p.line = p.last
 	if p.seen[first] == 0 {
 		return f.errorf(0, "found nothing, want \"kernbench program %d\" in the first line", Version)
 	}

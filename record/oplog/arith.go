@@ -230,7 +230,9 @@ func (l *Log) fault() error {
 		return &fault.Unwritten{Place: p, Addr: x.addr.String(), Name: l.nameOf(x.addr), First: l.rep.unwritten}
 	}
 	if x.accesses() {
-		return &fault.BadAddress{Place: p, Addr: x.addr.String(), At: uint64(x.addr), Bytes: int64(x.n) * int64(x.typ.Size()), Reason: err.Error()}
+		return &fault.BadAddress{
+			Place: p, Addr: x.addr.String(), At: uint64(x.addr), Bytes: int64(x.n) * int64(x.typ.Size()), Reason: err.Error(),
+		}
 	}
 	return fmt.Errorf("%v: %w", p, err)
 }

@@ -156,7 +156,7 @@ func TestFaults(t *testing.T) {
 			b.c.Store(b.ref(1, 2, dtype.F32), b.c.Load(x))
 			b.c.Load(b.ref(1, 4, dtype.F32))
 			return b.Flush()
-		}, "rank 3 load at lib/kernel.go:5: reads hbm[1]:0x0, element 2 of which was never written"},
+		}, "rank 3 load at lib/kernel.go:5: reads hbm[1]:0x0: element 2 of the access was never written"},
 		{"kernel reads named memory that was never written", func(t *testing.T, b *bench) error {
 			b.Names(func(a mem.Addr) string { return fmt.Sprintf("x[%d]", a.Unit()) })
 			if err := b.Map(at(1), dtype.F32, 4); err != nil {
@@ -164,14 +164,14 @@ func TestFaults(t *testing.T) {
 			}
 			b.c.Load(b.ref(1, 4, dtype.F32))
 			return b.Flush()
-		}, "rank 3 load at lib/kernel.go:5: reads x[1] (hbm[1]:0x0), element 0 of which was never written"},
+		}, "rank 3 load at lib/kernel.go:5: reads x[1] (hbm[1]:0x0): element 0 of the access was never written"},
 		{"host reads what was never written", func(t *testing.T, b *bench) error {
 			if err := b.Map(at(1), dtype.F32, 4); err != nil {
 				return err
 			}
 			_, err := b.Read(at(1), dtype.F32, 4)
 			return err
-		}, "host read: reads hbm[1]:0x0, element 0"},
+		}, "host read: reads hbm[1]:0x0: element 0"},
 		{"label of what was never written", func(t *testing.T, b *bench) error {
 			if err := b.Map(at(1), dtype.F32, 4); err != nil {
 				return err

@@ -206,7 +206,7 @@ func TestTurnFaults(t *testing.T) {
 	}{
 		{"a contribution that was never written", func(a *agent, x tl.Ref) {
 			tl.DriverOf(a.c).BeginTurn(&tl.Turn{ID: 4, World: 1, In: []tl.Ref{x.Slice(0, 1), x.Slice(1, 3)}})
-		}, "rank 0 begin_turn at lib/kernel.go:5: reads hbm[9]:0x4, element 1 of which was never written"},
+		}, "rank 0 begin_turn at lib/kernel.go:5: reads hbm[9]:0x4: element 1 of the access was never written"},
 		{"no memory", func(a *agent, _ tl.Ref) {
 			tl.DriverOf(a.c).BeginTurn(&tl.Turn{ID: 4, World: 1, In: []tl.Ref{a.ref(8, 3, dtype.F32)}})
 		}, "begin_turn at lib/kernel.go:5"},

@@ -281,6 +281,25 @@ func TestTunePrunesAndEstimates(t *testing.T) {
 	}
 }
 
+// TestSettingsThatCatchUp: LL is the fastest for short vectors, and large slots under Simple for
+// long ones. A sweep of both finds large slots, as a sweep under Simple alone does.
+func TestSettingsThatCatchUp(t *testing.T) {
+	s := tuneOf("bidirectional_ring_allreduce")
+	s.Base.Topology, s.Ranks, s.Min, s.Max, s.Factor = "dgx-b200", nil, 4*unit.KiB, 16*unit.MiB, 8
+	s.AllTo, s.Best = 4*unit.MiB, 2
+	s.Vary = []sweep.Variation{{Key: "slot_size", Values: []string{"32KiB", "256KiB"}}, {Key: "protocol", Values: []string{"ll", "ll128"}}}
+	all := tuned(t, s, openStore(t, filepath.Join(t.TempDir(), "all.db"))).Groups[0]
+	s.Vary = s.Vary[:1]
+	alone := tuned(t, s, openStore(t, filepath.Join(t.TempDir(), "alone.db"))).Groups[0]
+	first, last := all.Rows[0].Best, all.Rows[len(all.Rows)-1].Best
+	if !strings.Contains(first.Settings, "protocol=ll") {
+		t.Fatalf("%v: %s", first.Size, first.Settings)
+	}
+	if want := alone.Rows[len(alone.Rows)-1].Best; last.Time > want.Time {
+		t.Errorf("%v: %s takes %v, but %s takes %v", last.Size, last.Settings, last.Time, want.Settings, want.Time)
+	}
+}
+
 // TestEstimatesAsAuto: with sizes that are far apart, an estimate continues the line through the
 // two largest sizes that may be measured. So it equals that of auto without a table.
 func TestEstimatesAsAuto(t *testing.T) {

@@ -62,27 +62,11 @@ func (t *Tensor) at(a mem.Addr) string {
 // NameMemory adds to a fault of an address the object there, or the last one before it, with its
 // range. Launch and Synchronize call it; a fault that comes with the operation log needs it too.
 func (c *Context) NameMemory(err error) {
-	if e, ok := errors.AsType[*fault.BadAddress](err); ok && e.At != 0 && e.Memory == "" {
-		e.Memory = c.memoryAt(mem.Addr(e.At))
+	e, ok := errors.AsType[*fault.BadAddress](err)
+	if !ok || e.Memory != "" {
+		return
 	}
-}
-
-// memoryRange is a range of addresses with the name of what is there.
-type memoryRange struct {
-	name  string
-	from  mem.Addr
-	bytes int64
-}
-
-// memoryAt describes the object at an address, or the last one before it, with its range. It
-// returns "" if there is none.
-func (c *Context) memoryAt(a mem.Addr) string {
-	best := memoryRange{}
-	add := func(name string, from mem.Addr, bytes int64) {
-		if bytes > 0 && from <= a && from.Space() == a.Space() && from.Unit() == a.Unit() && (best.bytes == 0 || from > best.from) {
-			best = memoryRange{name, from, bytes}
-		}
-	}
+	var all []mem.Named
 	for _, t := range c.tensors {
 		if t.freed {
 			continue
@@ -93,20 +77,14 @@ func (c *Context) memoryAt(a mem.Addr) string {
 			if len(t.shards) > 1 {
 				name = fmt.Sprintf("the shard of tensor %s on %s", t.name, c.cfg.Machine.PEName(s.Rank))
 			}
-			add(name, s.Addr, s.NBytes)
-			add(name, s.VA, s.NBytes)
+			all = append(all, mem.Named{Name: name, From: s.Addr, Bytes: s.NBytes}, mem.Named{Name: name, From: s.VA, Bytes: s.NBytes})
 		}
 	}
+	a := mem.Addr(e.At)
 	for _, w := range c.live {
-		if rank, member := w.Team.Rank(a.Unit()); member && a.Space() == mem.HBM {
-			add("window "+w.Name, w.Addr(rank, 0), w.Layout.Bytes)
+		if rank, member := w.Team.Rank(a.Unit()); member {
+			all = append(all, mem.Named{Name: "window " + w.Name, From: w.Addr(rank, 0), Bytes: w.Layout.Bytes})
 		}
 	}
-	switch {
-	case best.bytes == 0:
-		return ""
-	case a < best.from+mem.Addr(best.bytes):
-		return fmt.Sprintf("%s has %d bytes from %v on", best.name, best.bytes, best.from)
-	}
-	return fmt.Sprintf("the last memory before it is %s, with %d bytes from %v on", best.name, best.bytes, best.from)
+	e.Memory = mem.Describe(a, all)
 }

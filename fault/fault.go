@@ -123,7 +123,7 @@ func (e *Mismatch) Error() string {
 type BadAddress struct {
 	Place
 	Addr   string
-	At     uint64 // Addr as a number; 0: unknown
+	At     uint64 // Addr as a number
 	Bytes  int64
 	Reason string
 	Memory string // what is at Addr, or before it, and its range; "": unknown

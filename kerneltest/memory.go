@@ -1,10 +1,15 @@
 package kerneltest
 
 import (
+	"errors"
+	"fmt"
+
 	"kernbench/collective"
 	"kernbench/dtype"
+	"kernbench/fault"
 	"kernbench/mem"
 	"kernbench/record/oplog"
+	"kernbench/tl"
 	"kernbench/tl/launch"
 )
 
@@ -93,4 +98,27 @@ func (cfg *Config) read(log *oplog.Log, l *launch.Launch, o *Outcome) error {
 		o.Out[r], o.Prov[r] = data, prov
 	}
 	return nil
+}
+
+// nameMemory adds to a fault of an address the input, result or window there, or before it, with
+// its range.
+func nameMemory(err error, a *tl.Args) {
+	e, ok := errors.AsType[*fault.BadAddress](err)
+	if !ok {
+		return
+	}
+	var all []mem.Named
+	size := int64(a.DType.Size())
+	for r, at := range a.Shards {
+		all = append(all, mem.Named{Name: fmt.Sprintf("the input of rank %d", r), From: at, Bytes: int64(a.NElem) * size})
+	}
+	for r, at := range a.Outs {
+		all = append(all, mem.Named{Name: fmt.Sprintf("the result of rank %d", r), From: at, Bytes: int64(a.OutElems[r]) * size})
+	}
+	for _, w := range a.Windows {
+		for r := range w.Team.Size() {
+			all = append(all, mem.Named{Name: fmt.Sprintf("the window of rank %d", r), From: w.Addr(r, 0), Bytes: w.Layout.Bytes})
+		}
+	}
+	e.Memory = mem.Describe(mem.Addr(e.At), all)
 }

@@ -70,6 +70,7 @@ func Observe(ctx context.Context, k tl.Kernel, cfg Config) (*Outcome, error) {
 	res, err := cfg.Limits.Launch(ctx, x, l)
 	log.End()
 	if err != nil {
+		nameMemory(err, &l.Groups[0].Args)
 		return nil, err
 	}
 	o.Result, o.Overflow = *res, log.Overflow(0)

@@ -10,7 +10,7 @@ import (
 // maxLinks bounds a machine, because the fabric takes memory for each link.
 const maxLinks = 1 << 27
 
-// Build makes the machine that t describes. Errors are conf.Errors with the key at fault: too many
+// Build makes the machine that t describes. Errors are conf.Errors with the invalid key: too many
 // links, or a routing with a cycle.
 func Build(t *conf.Topology) (*Machine, error) {
 	if !t.Loaded() {

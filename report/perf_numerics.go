@@ -183,14 +183,14 @@ func (t *NumericsTable) End(n *perf.Rounding) error {
 		fmt.Fprintln(&b, "# Results beyond their bound : N/A")
 	}
 	if len(chunks) > 0 {
-		fmt.Fprintf(&b, "# chunks: those elements that all have, beside %s\n", strings.Join(chunks, "; "))
+		fmt.Fprintf(&b, "# chunks: compared, on common elements, with: %s\n", strings.Join(chunks, "; "))
 	}
 	varied := false
 	for _, v := range n.Varied {
 		varied = varied || v.Key == "accumulate" || strings.HasSuffix(v.Key, ".accumulate")
 	}
 	if narrow && !varied {
-		fmt.Fprintln(&b, "# partial sums in f32, beside those: --vary accumulate=same,f32")
+		fmt.Fprintln(&b, "# to compare with partial sums in f32: --vary accumulate=same,f32")
 	}
 	if left := n.Planned - len(n.Rows); left > 0 {
 		fmt.Fprintf(&b, "# interrupted: %s not examined\n", plural(int64(left), "row", "rows"))

@@ -75,7 +75,7 @@ func TestNumericsTable(t *testing.T) {
 #   stalls first: element 0 of 
         1024           512   bf16    sum    -1      N/A       N/A       N/A       N/A     N/A       N/A       N/A     N/A     N/A   N/A       N/A         N/A  ring           ones     same        # too large
 # Results beyond their bound : 2 FAILED
-# chunks: those elements that all have, beside half the elements; another chunk_size
+# chunks: compared, on common elements, with: half the elements; another chunk_size
 # interrupted: 2 rows not examined
 `
 	if b.String() != want {
@@ -86,7 +86,7 @@ func TestNumericsTable(t *testing.T) {
 	n.Rows[0].Settings = nil
 	written(t, n, &NumericsTable{W: &b})
 	for _, line := range []string{"#  ranks on 1 SIP (mock)\n", "bound : N/A\n",
-		"partial sums in f32, beside those: --vary accumulate=same,f32\n"} {
+		"to compare with partial sums in f32: --vary accumulate=same,f32\n"} {
 		if !strings.Contains(b.String(), line) {
 			t.Errorf("%q is missing in\n%s", line, b.String())
 		}

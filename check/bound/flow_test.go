@@ -185,12 +185,12 @@ func TestFarthest(t *testing.T) {
 		at, sum := g.rank[f.from], unit.Time(0)
 		for _, e := range f.path {
 			if g.edges[e].from != at {
-				t.Fatalf("the way does not hang together: %v", f.path)
+				t.Fatalf("the path is not connected: %v", f.path)
 			}
 			at, sum = g.edges[e].to, sum+g.edges[e].latency
 		}
 		if at != g.rank[f.to] || sum != want {
-			t.Fatalf("a way of %v to %d, want one of %v to %d", sum, at, want, g.rank[f.to])
+			t.Fatalf("a path of %v to %d, want one of %v to %d", sum, at, want, g.rank[f.to])
 		}
 	})
 }

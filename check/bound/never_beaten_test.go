@@ -86,8 +86,8 @@ func (e *experiment) run() (m measured, err error) {
 	if plan.Algorithm.Window == nil {
 		wiring, ring := plan.Rings(group.Call)
 		o.Rings = bound.Rings(hardware, group.PEs, wiring, &ring)
-		if way := plan.Algorithm.Path; way != nil {
-			w := way(group.Call.World, group.Call.Root)
+		if path := plan.Algorithm.Path; path != nil {
+			w := path(group.Call.World, group.Call.Root)
 			o.Pipeline = &bound.Pipeline{Ranks: w.Ranks, Parts: w.Parts * len(wiring) / len(group.PEs)}
 		}
 	}

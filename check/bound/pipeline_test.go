@@ -119,8 +119,8 @@ func TestPipelineOfRings(t *testing.T) {
 		}
 		return Bound{}
 	}
-	way := []int{0, 1, 2, 3, 4}
-	whole := limit(&Pipeline{Ranks: way, Piece: 512}, Options{})
+	path := []int{0, 1, 2, 3, 4}
+	whole := limit(&Pipeline{Ranks: path, Piece: 512}, Options{})
 	// 4 hops of 2 ns and 64 KiB at 1 B/ps, with a piece of some hundred bytes on top for each hop.
 	if least := unit.Time(4*2000 + 1<<16); whole.Time < least || whole.Time > least+3000 {
 		t.Errorf("%v, want a little more than %v: %+v", whole.Time, least, whole.Witness)
@@ -128,17 +128,17 @@ func TestPipelineOfRings(t *testing.T) {
 	if w := whole.Witness; w.Taken != 512 || w.Piece < 100 || w.Piece > 1000 || w.Turn != 275 || w.Hop != 2000 || len(w.Ranks) != 5 {
 		t.Errorf("%+v", w)
 	}
-	if half := limit(&Pipeline{Ranks: way, Parts: 2}, Options{}); half.Time > 8000+1<<15+3000 || half.Time < 8000+1<<15 {
-		t.Errorf("half of it on each of two ways: %v", half.Time)
+	if half := limit(&Pipeline{Ranks: path, Parts: 2}, Options{}); half.Time > 8000+1<<15+3000 || half.Time < 8000+1<<15 {
+		t.Errorf("half of it on each of two paths: %v", half.Time)
 	}
 	// As many slots at once as it takes: the first byte of each hop, and the last of a slot.
-	if ideal := limit(&Pipeline{Ranks: way}, Options{Ideal: true}); ideal.Time < 8000 || ideal.Time > 4*(2000+64) {
+	if ideal := limit(&Pipeline{Ranks: path}, Options{Ideal: true}); ideal.Time < 8000 || ideal.Time > 4*(2000+64) {
 		t.Errorf("%v where links are not shared, %v where they are", ideal.Time, whole.Time)
 	}
 	if far := limit(&Pipeline{Ranks: []int{0, 2}}, Options{}); far.Time != 0 {
 		t.Errorf("there is no ring from 0 to 2: %+v", far)
 	}
 	if one := limit(&Pipeline{Ranks: []int{0}}, Options{}); one.Time != 0 {
-		t.Errorf("one rank is no way: %+v", one)
+		t.Errorf("one rank is no path: %+v", one)
 	}
 }

@@ -339,7 +339,7 @@ func TestWithoutData(t *testing.T) {
 	}
 }
 
-// A kernel that ends its goroutine, as t.FailNow in a kernel does, is at fault: the launch ends.
+// A kernel that ends its goroutine, as t.FailNow in a kernel does, is invalid: the launch ends.
 func TestGoexit(t *testing.T) {
 	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
 		x := own(c, a)

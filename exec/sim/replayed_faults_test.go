@@ -228,7 +228,7 @@ func TestDataFaults(t *testing.T) {
 var whatever = regexp.MustCompile(` t=[0-9.]+.?s|rank [0-9]+|hbm\[[0-9]+\]`)
 
 // TestWrongLengthsWithData: messages that are shorter or longer than their receives expect fail
-// alike in both modes, whether data is carried out beside or not.
+// alike in both modes, whether data is carried out in parallel or not.
 func TestWrongLengthsWithData(t *testing.T) {
 	for _, n := range [][2]int{{4, 8}, {8, 4}, {8, 0}} {
 		k := func(c *tl.Context, a tl.Args) {

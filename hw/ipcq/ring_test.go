@@ -99,7 +99,7 @@ func TestStream(t *testing.T) {
 func TestOverwritten(t *testing.T) {
 	r, z := Ring{Sent: 3, Visible: 3, Taken: 1, Returned: 1, Credited: 1}, NewSizing(2)
 	if !r.Overwritten(0, &z) || r.Overwritten(1, &z) || r.Overwritten(2, &z) {
-		t.Error("the third token lies where the first one lay")
+		t.Error("the third token is where the first one was")
 	}
 }
 

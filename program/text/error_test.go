@@ -52,6 +52,7 @@ func TestErrors(t *testing.T) {
 		{"hello", `x.txt:1: found "hello", want "kernbench program 1"`},
 		{with("program 1", "program 2"), `x.txt:1: found version "2", want 1`},
 		{with("type f16\n", ""), "x.txt:14: found a header without type, want it before this line, such as \"type f16\""},
+		{with("type f16\n", "") + "rank 0\nfence\nfence\n", "x.txt:15: found a header without type"},
 		{with("type f16\n", "type f16\ntype f16\n"), "x.txt:6: found type again, want it once: it is in line 5"},
 		{with("type f16", "typ f16"), `x.txt:5: found "typ", want a statement of the header`},
 		{with("type f16", "type f17"), `x.txt:5: found type "f17", want one of`},

@@ -14,7 +14,8 @@ type Named struct {
 func Describe(a Addr, ranges []Named) string {
 	var best Named
 	for _, r := range ranges {
-		if r.Bytes > 0 && r.From <= a && r.From.Space() == a.Space() && r.From.Unit() == a.Unit() && (best.Bytes == 0 || r.From > best.From) {
+		before := r.Bytes > 0 && r.From <= a && r.From.Space() == a.Space() && r.From.Unit() == a.Unit()
+		if before && (best.Bytes == 0 || r.From > best.From) {
 			best = r
 		}
 	}

@@ -111,7 +111,7 @@ func (d *Dist) only(what string, do func() error) error {
 
 func (d *Dist) allReduce(ctx context.Context, tensors []*device.Tensor, op tl.ReduceOp) error {
 	if got, want := d.plan.Algorithm.Collective, collective.AllReduce.Name; got != want {
-		return fmt.Errorf("AllReduce: algorithm %s performs %s, not %s", d.plan.Name, got, want)
+		return fmt.Errorf("algorithm %s performs %s, not %s", d.plan.Name, got, want)
 	}
 	if op > tl.Avg {
 		return fmt.Errorf("AllReduce: unknown operation %v: want one of %s", op, opNames())

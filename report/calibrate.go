@@ -78,7 +78,7 @@ func fittedSizes(b *bytes.Buffer, c *calibrate.Calibration) error {
 		if r.Extrapolated {
 			simulated = "~" + simulated
 		}
-		role := string(r.Role)
+		role := r.Role.String()
 		if r.Why != "" {
 			role += ": " + r.Why
 		}
@@ -97,7 +97,7 @@ func fittedErrors(b *bytes.Buffer, c *calibrate.Calibration) error {
 	for _, one := range []struct {
 		name string
 		*calibrate.Errors
-	}{{"fitted sizes", &c.Fitted}, {"held-out sizes", &c.HeldOut}, {"sizes set aside", &c.Excluded},
+	}{{"fitted sizes", &c.Fitted}, {"held-out sizes", &c.HeldOut}, {"excluded sizes", &c.Excluded},
 		{"fitted and held out, on the machine as it was", &c.Before}} {
 		if one.Sizes > 0 {
 			e.Add(one.name, count(int64(one.Sizes)), fmt.Sprintf("%.1f %%", one.Mean*100),

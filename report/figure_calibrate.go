@@ -32,7 +32,7 @@ func CalibrationFigure(c *calibrate.Calibration) *plot.Figure {
 		x := float64(r.Size)
 		times.add("simulated", plot.Computed, x, r.Simulated.Ns())
 		times.add("measured", plot.Reference, x, r.Measured.Ns())
-		errors.add("error of sizes "+string(r.Role), plot.Computed, x, 100*r.Error)
+		errors.add("error of sizes "+r.Role.String(), plot.Computed, x, 100*r.Error)
 	}
 	f := timesAndErrors(times.all, errors.all)
 	f.Title = c.Collective + ", " + plural(int64(c.Ranks), "rank", "ranks") + ", " + c.Type + ": fitted to " + filepath.Base(c.File)

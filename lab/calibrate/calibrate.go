@@ -115,6 +115,14 @@ const (
 	ToNone  Role = "set aside" // no parameters could explain it
 )
 
+// String returns the role as texts have it. JSON and CSV keep "set aside" for an excluded size.
+func (r Role) String() string {
+	if r == ToNone {
+		return "excluded"
+	}
+	return string(r)
+}
+
 // Row is a size of the table.
 type Row struct {
 	Size         unit.Bytes `json:"size_bytes"`

@@ -72,8 +72,8 @@ func sumUp(rows []Row, roles ...Role) Errors {
 func (c *calibration) find(ctx context.Context) error {
 	r := c.result
 	for _, f := range fit.Falls(c.table.Points) {
-		c.finding("time falls from %v at %v to %v at %v: the library runs another program from there on, and ran a slower one before. "+
-			"The model takes the fastest at each size, whose time never falls", f.Before, f.From, f.Then, f.To)
+		c.finding("time falls from %v at %v to %v at %v: for fewer bytes the library runs a slower program. "+
+			"The model takes the fastest program at each size, so its time never falls", f.Before, f.From, f.Then, f.To)
 	}
 	if err := c.impossible(ctx); err != nil {
 		return err

@@ -19,7 +19,7 @@ func Calibration(c *calibrate.Calibration) *Document {
 	for _, e := range []struct {
 		name string
 		*calibrate.Errors
-	}{{"off, fitted sizes", &c.Fitted}, {"off, held-out sizes", &c.HeldOut}, {"off, sizes set aside", &c.Excluded},
+	}{{"off, fitted sizes", &c.Fitted}, {"off, held-out sizes", &c.HeldOut}, {"off, excluded sizes", &c.Excluded},
 		{"off before the fit", &c.Before}} {
 		if e.Sizes > 0 {
 			d.fact(e.name, off(e.Errors))
@@ -60,7 +60,7 @@ func Calibration(c *calibrate.Calibration) *Document {
 			was, wasOff = number(float64(r.Before)), number(100*(float64(r.Before)/float64(r.Measured)-1))
 		}
 		before.Y, off0.Y = append(before.Y, was), append(off0.Y, wasOff)
-		role := string(r.Role)
+		role := r.Role.String()
 		if r.Why != "" {
 			role += ": " + r.Why
 		}

@@ -32,7 +32,7 @@ func binomialGather(c *tl.Context, a tl.Args) {
 // BinomialGather has the fewest steps that a gather can.
 var BinomialGather = Register(Algorithm{
 	Name:       "binomial_gather",
-	Summary:    "vectors come together up a binomial tree: the fewest steps, for small vectors",
+	Summary:    "vectors are gathered up a binomial tree: the fewest steps, for small vectors",
 	Collective: "gather",
 	Topology:   "circulant",
 	Kernel:     binomialGather,

@@ -66,7 +66,7 @@ func bruckBlocks(n int) int {
 // BruckAllToAll sends few messages of many blocks.
 var BruckAllToAll = Register(Algorithm{
 	Name:       "bruck_all_to_all",
-	Summary:    "blocks are sent on by hops of 1, 2, 4, ... ranks, all that make a hop in one message: the fewest steps, for small blocks",
+	Summary:    "blocks go by hops of 1, 2, 4, ... ranks, and all blocks of a hop share one message: the fewest steps, for small blocks",
 	Collective: "all_to_all",
 	Topology:   "circulant",
 	Kernel:     bruckAllToAll,

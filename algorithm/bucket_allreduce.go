@@ -146,7 +146,7 @@ func (p *bucketPart) gather(k int) *ringPipeline {
 // BucketAllReduce uses all links of a torus of any number of dimensions.
 var BucketAllReduce = Register(Algorithm{
 	Name:       "bucket_allreduce",
-	Summary:    "two parts of the vector for each level of the machine, in opposite directions round its rings, each part through all levels: all links of a torus are busy",
+	Summary:    "two parts of the vector for each level of the machine go round its rings in opposite directions, then through the other levels: all links of a torus are busy",
 	Collective: "all_reduce",
 	Topology:   "hierarchical",
 	Kernel:     bucketAllReduce,

@@ -123,7 +123,7 @@ func bucketAllGather(c *tl.Context, a tl.Args) {
 // BucketAllGather uses all links of a torus of any number of dimensions.
 var BucketAllGather = Register(Algorithm{
 	Name:       "bucket_allgather",
-	Summary:    "two parts of each block for each level of the machine, in opposite directions round its rings, each part through all levels: all links of a torus are busy",
+	Summary:    "two parts of each block for each level of the machine go round its rings in opposite directions, then through the other levels: all links of a torus are busy",
 	Collective: "all_gather",
 	Topology:   "hierarchical",
 	Kernel:     bucketAllGather,
@@ -177,7 +177,7 @@ func bucketReduceScatter(c *tl.Context, a tl.Args) {
 // BucketReduceScatter uses all links of a torus of any number of dimensions.
 var BucketReduceScatter = Register(Algorithm{
 	Name:       "bucket_reduce_scatter",
-	Summary:    "two parts of each block for each level of the machine, added up in opposite directions round its rings, each part through all levels: all links of a torus are busy",
+	Summary:    "two parts of each block for each level of the machine are added up round its rings in opposite directions, then through the other levels: all links of a torus are busy",
 	Collective: "reduce_scatter",
 	Topology:   "hierarchical",
 	Kernel:     bucketReduceScatter,

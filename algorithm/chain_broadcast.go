@@ -39,7 +39,7 @@ func chainBroadcast(c *tl.Context, a tl.Args) {
 // ChainBroadcast moves long vectors at the rate of one link, for any number of ranks.
 var ChainBroadcast = Register(Algorithm{
 	Name:       "chain_broadcast",
-	Summary:    "the vector goes along a chain of ranks in pieces, each handed on while the next one comes: for long vectors",
+	Summary:    "the vector goes along a chain of ranks in pieces, and a rank forwards a piece while the next one arrives: for long vectors",
 	Collective: "broadcast",
 	Topology:   "ring_1d",
 	Kernel:     chainBroadcast,

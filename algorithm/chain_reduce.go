@@ -28,7 +28,7 @@ func chainReduce(c *tl.Context, a tl.Args) {
 // ChainReduce moves long vectors at the rate of one link, for any number of ranks.
 var ChainReduce = Register(Algorithm{
 	Name:       "chain_reduce",
-	Summary:    "sums go along a chain of ranks to the root in pieces, each handed on while the next one comes: for long vectors",
+	Summary:    "sums go along a chain of ranks to the root in pieces, and a rank forwards a piece while the next one arrives: for long vectors",
 	Collective: "reduce",
 	Topology:   "ring_1d",
 	Kernel:     chainReduce,

@@ -89,7 +89,7 @@ func (g company) handDown() {
 // CubeRootAllReduce leaves all but one PE of a cube idle.
 var CubeRootAllReduce = Register(Algorithm{
 	Name:       "cube_root_allreduce",
-	Summary:    "whole vectors are read and added up by the first PE of each cube, and those of the cubes by the first, which all read then: for comparison",
+	Summary:    "the first PE of each cube reads and adds up the vectors of its cube, the first PE of all adds up these sums, and the result returns on the same path: for comparison",
 	Collective: "all_reduce",
 	Topology:   "none",
 	Kernel:     cubeRootAllReduce,

@@ -36,7 +36,7 @@ func directAllToAll(c *tl.Context, a tl.Args) {
 // DirectAllToAll needs no staging buffer: ranks load blocks directly from each other's memory.
 var DirectAllToAll = Register(Algorithm{
 	Name:       "direct_all_to_all",
-	Summary:    "each rank loads what others have for it; in place, the two ranks of a pair swap their blocks, and each rank swaps one half",
+	Summary:    "each rank loads its blocks from the other ranks; in place, the two ranks of a pair swap their blocks, each rank one half",
 	Collective: "all_to_all",
 	Topology:   "none",
 	Kernel:     directAllToAll,

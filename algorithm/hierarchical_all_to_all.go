@@ -71,7 +71,7 @@ func innermost(widths []int) int {
 // HierarchicalAllToAll sends few and long messages from cube to cube.
 var HierarchicalAllToAll = Register(Algorithm{
 	Name:       "hierarchical_all_to_all",
-	Summary:    "blocks go to the PE of their place in the own cube first, and from there, all of a cube together, to the same place of the other cubes",
+	Summary:    "each rank gives its blocks for place p of all cubes to the PE at place p of its cube, which sends those of its cube for each other cube in one message",
 	Collective: "all_to_all",
 	Topology:   "none",
 	Kernel:     hierarchicalAllToAll,

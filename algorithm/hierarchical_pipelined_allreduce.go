@@ -67,7 +67,7 @@ func countLevelParts(a *tl.Args, dims []levelCircle) int {
 // HierarchicalPipelinedAllReduce takes as long as its slowest level, for long vectors.
 var HierarchicalPipelinedAllReduce = Register(Algorithm{
 	Name:       "hierarchical_pipelined_allreduce",
-	Summary:    "parts of the vector one behind the other through all levels of the machine and back on rings, so that all levels are busy at the same time",
+	Summary:    "parts of the vector go one after the other through all levels of the machine and back, on rings: all levels are busy at the same time",
 	Collective: "all_reduce",
 	Topology:   "hierarchical",
 	Kernel:     hierarchicalPipelinedAllReduce,

@@ -36,7 +36,7 @@ func linearGather(c *tl.Context, a tl.Args) {
 // LinearGather lets the root take from every rank.
 var LinearGather = Register(Algorithm{
 	Name:       "linear_gather",
-	Summary:    "every rank puts its vector into the root's symmetric window, and the root copies out",
+	Summary:    "every rank puts its vector into the root's symmetric window, and the root copies the vectors out",
 	Collective: "gather",
 	Topology:   "none",
 	Kernel:     linearGather,

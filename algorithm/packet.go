@@ -128,7 +128,7 @@ func windowAllReduceTwoPhaseLL(c *tl.Context, a tl.Args) {
 // WindowAllReduceOnePhaseLL takes one message latency, and no signals.
 var WindowAllReduceOnePhaseLL = Register(Algorithm{
 	Name:       "window_allreduce_onephase_ll",
-	Summary:    "every rank puts its vector to all others as packets, whose lines carry a flag, and adds up all: one way without signals, for few bytes",
+	Summary:    "every rank puts its vector to all others as packets, whose lines carry a flag, and adds up all: one message delay without signals, for few bytes",
 	Collective: "all_reduce",
 	Topology:   "none",
 	Kernel:     windowAllReduceOnePhaseLL,
@@ -143,7 +143,7 @@ var WindowAllReduceOnePhaseLL = Register(Algorithm{
 	Source: "allpair with packets of github.com/microsoft/mscclpp; one-shot LL of github.com/ROCm/rccl",
 })
 
-// WindowAllReduceTwoPhaseLL takes two ways, and no signals.
+// WindowAllReduceTwoPhaseLL takes two message delays, and no signals.
 var WindowAllReduceTwoPhaseLL = Register(Algorithm{
 	Name:       "window_allreduce_twophase_ll",
 	Summary:    "every rank puts each chunk to its owner as packets, whose lines carry a flag; the owner adds up and puts the result to all as packets",

@@ -28,7 +28,7 @@ func pairwiseAllToAll(c *tl.Context, a tl.Args) {
 // PairwiseAllToAll exchanges with one partner after the other.
 var PairwiseAllToAll = Register(Algorithm{
 	Name:       "pairwise_all_to_all",
-	Summary:    "in each step one partner to send to and one to take from: blocks go straight to the receiver's symmetric window",
+	Summary:    "each step has one partner to send to and one to receive from: blocks go straight to the receiver's symmetric window",
 	Collective: "all_to_all",
 	Topology:   "none",
 	Kernel:     pairwiseAllToAll,

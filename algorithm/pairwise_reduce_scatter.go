@@ -49,7 +49,7 @@ func largest(a tl.Args, n int) int {
 // PairwiseReduceScatter adds one partner's chunk after the other.
 var PairwiseReduceScatter = Register(Algorithm{
 	Name:       "pairwise_reduce_scatter",
-	Summary:    "in each step one partner to send to and one to add from: chunks go straight to their owner's symmetric window",
+	Summary:    "each step has one partner to send to and one to receive from: chunks go straight to their owner's symmetric window, and the owner adds them up",
 	Collective: "reduce_scatter",
 	Topology:   "none",
 	Kernel:     pairwiseReduceScatter,

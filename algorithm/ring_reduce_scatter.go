@@ -23,7 +23,7 @@ func ringReduceScatter(c *tl.Context, a tl.Args) {
 // RingReduceScatter rotates partial sums.
 var RingReduceScatter = Register(Algorithm{
 	Name:       "ring_reduce_scatter",
-	Summary:    "partial sums of one chunk each go once round a ring and end where they belong",
+	Summary:    "the partial sum of each chunk goes once round a ring and ends at the rank of that chunk",
 	Collective: "reduce_scatter",
 	Topology:   "ring_1d",
 	Kernel:     ringReduceScatter,

@@ -230,7 +230,7 @@ func (s *torusSwap) receive() {
 // TorusAllToAll uses all links of a torus of any number of dimensions.
 var TorusAllToAll = Register(Algorithm{
 	Name:       "torus_all_to_all",
-	Summary:    "a part of each block for each level of the machine, which goes from neighbour to neighbour along that level's rings first, both ways round, and along the others after it: all links of a torus are busy",
+	Summary:    "each block has a part for each level of the machine, which goes along that level's rings first, in both directions, and then along the others: all links of a torus are busy",
 	Collective: "all_to_all",
 	Topology:   "hierarchical",
 	Kernel:     torusAllToAll,

@@ -166,7 +166,7 @@ func alongDim(at []int, dim int) int {
 // TorusBroadcast uses all links of a torus of any number of dimensions.
 var TorusBroadcast = Register(Algorithm{
 	Name:       "torus_broadcast",
-	Summary:    "a part of the vector down each of two spanning trees for each level of the machine, in opposite directions round its rings, which share no link: all links of a torus are busy",
+	Summary:    "a part of the vector goes down each of two spanning trees for each level of the machine; the trees run round its rings in opposite directions and share no link: all links of a torus are busy",
 	Collective: "broadcast",
 	Topology:   "hierarchical",
 	Kernel:     torusBroadcast,

@@ -75,7 +75,7 @@ func pushEach(c *tl.Context, part func(to int) (slot tl.Sym, src tl.Ref), came t
 // WindowAllGatherPush takes one message latency.
 var WindowAllGatherPush = Register(Algorithm{
 	Name:       "window_allgather_push",
-	Summary:    "every rank puts its vector into the symmetric window of all others, which take it out: one way, for short vectors",
+	Summary:    "every rank puts its vector into the symmetric window of all others, which take it out: one message delay, for short vectors",
 	Collective: "all_gather",
 	Topology:   "none",
 	Kernel:     windowAllGatherPush,

@@ -40,7 +40,7 @@ func windowAllReduceOnePhasePush(c *tl.Context, a tl.Args) {
 // WindowAllReduceOnePhasePush takes one message latency.
 var WindowAllReduceOnePhasePush = Register(Algorithm{
 	Name:       "window_allreduce_onephase_push",
-	Summary:    "every rank puts its vector into the symmetric window of all others, and every rank adds up all: one way, for short vectors",
+	Summary:    "every rank puts its vector into the symmetric window of all others, and every rank adds up all: one message delay, for short vectors",
 	Collective: "all_reduce",
 	Topology:   "none",
 	Kernel:     windowAllReduceOnePhasePush,

@@ -8,7 +8,7 @@ import (
 
 // windowAllReduceTwoPhasePush is windowReduceScatterPush and windowAllGatherPush: chunks go to
 // their owners, which add them up and put the sums into every copy of the window. There is no
-// barrier: it takes two ways.
+// barrier: it takes two message delays.
 //
 // The window has a slot for the data of each rank, and after the slots space for the result. Row 0
 // of the signals is for contributions, row 1 for sums.
@@ -40,10 +40,10 @@ func windowAllReduceTwoPhasePush(c *tl.Context, a tl.Args) {
 	}
 }
 
-// WindowAllReduceTwoPhasePush takes two ways.
+// WindowAllReduceTwoPhasePush takes two message delays.
 var WindowAllReduceTwoPhasePush = Register(Algorithm{
 	Name:       "window_allreduce_twophase_push",
-	Summary:    "every rank puts each chunk into its owner's symmetric window, where it is added up, and owners put sums into the windows of all: two ways",
+	Summary:    "every rank puts each chunk into its owner's symmetric window, where it is added up, and owners put sums into the windows of all: two message delays",
 	Collective: "all_reduce",
 	Topology:   "none",
 	Kernel:     windowAllReduceTwoPhasePush,

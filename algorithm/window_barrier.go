@@ -15,7 +15,7 @@ func windowBarrier(c *tl.Context, a tl.Args) {
 // WindowBarrier waits until all have come.
 var WindowBarrier = Register(Algorithm{
 	Name:       "window_barrier",
-	Summary:    "a dissemination barrier on the words of a team: log2 N rounds, and it may be come to again",
+	Summary:    "a dissemination barrier on the words of a team: log2 N rounds, and it can be used any number of times",
 	Collective: "barrier",
 	Topology:   "none",
 	Kernel:     windowBarrier,

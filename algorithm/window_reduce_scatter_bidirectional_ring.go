@@ -18,7 +18,7 @@ func windowReduceScatterBidirectionalRing(c *tl.Context, a tl.Args) {
 // WindowReduceScatterBidirectionalRing uses both directions of a ring at once.
 var WindowReduceScatterBidirectionalRing = Register(Algorithm{
 	Name:       "window_reduce_scatter_bidirectional_ring",
-	Summary:    "halves of each chunk come together on their ways round a ring in opposite directions, by puts that combine in the neighbour's symmetric window",
+	Summary:    "halves of each chunk are summed round a ring in opposite directions, by puts that combine in the neighbour's symmetric window",
 	Collective: "reduce_scatter",
 	Topology:   "none",
 	Kernel:     windowReduceScatterBidirectionalRing,

@@ -67,7 +67,7 @@ func addUp(c *tl.Context, op tl.ReduceOp, dst, own tl.Ref, came func(from int, w
 // WindowReduceScatterPush needs one message latency: no rank reads remote data.
 var WindowReduceScatterPush = Register(Algorithm{
 	Name:       "window_reduce_scatter_push",
-	Summary:    "every rank puts each chunk into its owner's symmetric window, where it is added up: one way, for short vectors",
+	Summary:    "every rank puts each chunk into its owner's symmetric window, where it is added up: one message delay, for short vectors",
 	Collective: "reduce_scatter",
 	Topology:   "none",
 	Kernel:     windowReduceScatterPush,

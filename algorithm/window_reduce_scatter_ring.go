@@ -18,7 +18,7 @@ func windowReduceScatterRing(c *tl.Context, a tl.Args) {
 // WindowReduceScatterRing reads from the left neighbour only.
 var WindowReduceScatterRing = Register(Algorithm{
 	Name:       "window_reduce_scatter_ring",
-	Summary:    "chunks come together on their way round a ring: every rank reads from its left neighbour's symmetric window and adds",
+	Summary:    "partial sums of chunks go round a ring: every rank reads from its left neighbour's symmetric window and adds",
 	Collective: "reduce_scatter",
 	Topology:   "none",
 	Kernel:     windowReduceScatterRing,

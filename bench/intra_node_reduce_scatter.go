@@ -350,7 +350,7 @@ func (s *scatterReduce) free() error {
 // IntraNodeReduceScatter is the reduce-scatter by copy engines.
 var IntraNodeReduceScatter = Register(Program{
 	Name:        "intra_node_reduce_scatter",
-	Summary:     "reduce-scatter by copy engines, a barrier of compare-and-swaps and a tiled reduce kernel, on streams; beside the library's",
+	Summary:     "reduce-scatter by copy engines, a barrier of compare-and-swaps and a tiled reduce kernel, on streams; compared with the library's",
 	Algorithm:   "window_reduce_scatter",
 	Collectives: true,
 	Ranks:       4,

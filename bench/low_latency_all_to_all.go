@@ -162,7 +162,7 @@ func exchangeKernel(c *tl.Context, a tl.Args) {
 // LowLatencyAllToAll is an all-to-all of few bytes and counts that vary.
 var LowLatencyAllToAll = Register(Program{
 	Name:     "low_latency_all_to_all",
-	Summary:  "all-to-all of blocks whose sizes vary: one put with signal per peer, two buffers that calls take turns with, no barrier",
+	Summary:  "all-to-all of blocks whose sizes vary: one put with signal per peer, two buffers that calls use in turn, no barrier",
 	Parallel: true,
 	Ranks:    4,
 	DType:    dtype.F32,

@@ -7,7 +7,7 @@ import "kernbench/unit"
 // all blocks are of Elems/World elements.
 var AllToAllV = register(Collective{
 	Name:    "all_to_all_v",
-	Summary: "rank r ends with what every rank has for it, in rank order; how much that is differs from pair to pair",
+	Summary: "rank r ends with every rank's block for it, in rank order; the sizes of blocks differ from pair to pair",
 	Blocks:  true,
 	Counted: true,
 	Apart:   true,

@@ -5,7 +5,7 @@ import "kernbench/unit"
 // Barrier moves no data. No rank leaves before all have entered.
 var Barrier = register(Collective{
 	Name:       "barrier",
-	Summary:    "no rank goes on before all have come",
+	Summary:    "no rank continues before all ranks have arrived",
 	SameOutput: true,
 	In:         func(Call, int) int { return 0 },
 	Out:        func(Call, int) int { return 0 },

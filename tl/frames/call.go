@@ -27,7 +27,8 @@ const depth = 12
 func Caller() *Call {
 	var stack [depth]uintptr
 	returns(&stack)
-	for _, ret := range stack {
+	for i := range stack { // without a copy
+		ret := stack[i]
 		if ret == 0 {
 			break
 		}

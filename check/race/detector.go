@@ -73,6 +73,7 @@ type agent struct {
 	links    linksTo
 	lastLink linkID
 	lastPE   int32
+	seen     seenLinks
 	fences   uint32
 	seq      uint32 // of its last effect at a PE
 	fenced   uint32 // seq at its last fence

@@ -1,5 +1,7 @@
 package race
 
+import "kernbench/record/history"
+
 // Live counts what the judge holds: events, and vectors of clocks.
 func (d *Detector) Live() (events, clocks int) {
 	d.log.Flush()
@@ -16,6 +18,19 @@ func (d *Detector) Covers() (n int) {
 		n += len(d.coversOf(d.linkAt(i + 1)))
 	}
 	return n
+}
+
+// CoversOf returns the number of covers of the link from a rank to a PE.
+func (d *Detector) CoversOf(rank int, to int32) int {
+	d.log.Flush()
+	for a := range d.agents {
+		if d.log.Info(history.Agent(a)).Rank == rank {
+			if i := d.agents[a].links.at(to); i != 0 {
+				return len(d.coversOf(d.linkAt(i)))
+			}
+		}
+	}
+	return 0
 }
 
 // Plain keeps every word and all readers in full.

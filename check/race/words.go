@@ -260,8 +260,11 @@ func (d *Detector) firstWait(r *history.Record) bool {
 		y := &d.learning.answer
 		y.reset()
 		y.one = &e.clk
-		y.cover(d.linkOf(e, pe(r.Word)), d.proven(e))
-		put := d.signalled(e)
+		put, on := d.signalled(e), d.linkOf(e, pe(r.Word))
+		upTo := d.proven(e)
+		if !d.oneByOne(&a.seen, on, e, put, upTo, y) {
+			y.cover(on, upTo)
+		}
 		switch {
 		case put != nil:
 			y.sure = append(y.sure, put)

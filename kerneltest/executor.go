@@ -25,7 +25,7 @@ func (cfg *Config) executor() (*exec.Row, error) {
 func (cfg *Config) open(row *exec.Row, log *oplog.Log) (exec.Executor, error) {
 	if row.Name == mock.Name { // it needs no machine
 		return mock.New(mock.Options{
-			Data: log, RecordLines: true, History: cfg.History, Seed: cfg.Seed, Order: cfg.Order, NoAtomics: cfg.NoAtomics,
+			Data: log, RecordLines: cfg.History == nil, History: cfg.History, Seed: cfg.Seed, Order: cfg.Order, NoAtomics: cfg.NoAtomics,
 		}), nil
 	}
 	m, err := cfg.machine()
@@ -34,7 +34,7 @@ func (cfg *Config) open(row *exec.Row, log *oplog.Log) (exec.Executor, error) {
 	}
 	return row.Open(exec.Setup{
 		Machine: m, Order: cfg.Order, Seed: cfg.Seed, Data: log, History: cfg.History,
-		RecordLines: true,
+		RecordLines: cfg.History == nil,
 	})
 }
 

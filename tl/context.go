@@ -23,6 +23,7 @@ type Context struct {
 	watch    *watch.Watch
 	seen     watch.Kernel // what watch sees; an operand's cell remembers the call that uses it
 	inspects bool         // instructions need more than the hand-over: see inspect
+	choices  bool         // source lines of choices are recorded
 	making
 	scratchCells
 	lookups
@@ -34,6 +35,7 @@ type Context struct {
 	addrs  *mem.Map
 	counts Traffic
 	lines  *lines              // nil unless source lines are recorded
+	choice *frames.Call        // the line of the instruction, if it is a choice and no other lines are recorded
 	source Source              // of a kernel that interprets a program; else nil
 	failed error               // the first fault
 	trial  map[*mem.Team]int64 // rendezvous of an execution that does not count; else nil
@@ -71,6 +73,7 @@ type Setup struct {
 	PEName       func() string
 	Now          func() (unit.Time, bool) // simulated time; false without a clock
 	RecordLines  bool                     // keep the source line of every instruction
+	ChoiceLines  bool                     // keep the source lines of choices: see isChoice
 	CellCapacity int                      // cells to allocate at once; 0: grow as needed
 
 	Program, Grid int // of a grid: what ProgramID(0) and NumPrograms(0) answer; Grid 0: no grid
@@ -112,7 +115,8 @@ func (c *Context) reset(s Setup) {
 			c.core = s.Edits.Core(s.Core, c)
 		}
 	}
-	c.inspects = s.RecordLines || s.CoreType != CoreAny
+	c.choices = s.ChoiceLines && !s.RecordLines
+	c.inspects = s.RecordLines || c.choices || s.CoreType != CoreAny
 	c.scratch.init(int64(s.Scratch))
 	for range s.Wiring.In {
 		ports = append(ports, portState{held: None})

@@ -64,13 +64,13 @@ func (d Driver) Enter() {
 	}
 }
 
-// Line returns the source line of the instruction being executed, if lines are recorded.
+// Line returns the source line of the instruction being executed, or "" if it is not recorded.
 func (d Driver) Line() string { return d.Call().Text() }
 
-// Call returns the call of the instruction being executed, or nil if lines are not recorded.
+// Call returns the call of the instruction being executed, or nil if its line is not recorded.
 func (d Driver) Call() *frames.Call {
 	if d.c.lines == nil {
-		return nil
+		return d.c.choice
 	}
 	return d.c.lines.now
 }

@@ -56,10 +56,38 @@ func (c *Context) emit(in *Instr) {
 
 // inspect notes where an instruction is, and refuses what its core has no unit for.
 func (c *Context) inspect() {
-	if c.lines != nil {
+	switch {
+	case c.lines != nil:
 		c.lines.now = c.caller()
+	case !c.choices:
+	case c.in.isChoice():
+		c.choice = c.caller()
+	default:
+		c.choice = nil
 	}
 	if c.coreType != CoreAny {
 		c.checkCore()
 	}
 }
+
+// isChoice reports whether the outcome of an instruction may depend on the schedule. It is true for
+// all undirected receives, atomics, tests and reads of words, and for tasks. It is also true for an
+// update or a wait that other updates of the word may undo, and for a put that combines.
+func (in *Instr) isChoice() bool {
+	switch in.Op {
+	case OpTestWord, OpReadWord, OpFetchAdd, OpCompareSwap, OpTask:
+		return true
+	case OpRecv:
+		return in.Port == AnyPort
+	case OpWaitWord:
+		return in.Side.Cmp != GE && in.Side.Cmp != GT
+	case OpNotify:
+		return in.Side.undoes()
+	case OpPut:
+		return in.Side.Atomic || in.Side.Signal && in.Side.undoes()
+	}
+	return false
+}
+
+// undoes reports whether an update of a word may undo another one.
+func (s *OneSided) undoes() bool { return s.Op == SignalSet || s.Value < 0 }

@@ -77,7 +77,7 @@ func (d *Detector) describe(e *event) Access {
 // open begins a hazard. It counts a known hazard and returns nil.
 func (d *Detector) open(k Kind, a mem.Addr, f, e Access, fa, ea history.Agent) *Hazard {
 	key := hazardKey{kind: k, call1: f.Call, line1: f.Line, call2: e.Call, line2: e.Line}
-	if f.Line == "" && e.Line == "" {
+	if f.Line == "" && e.Line == "" && !d.log.WithoutLines() {
 		key.agent1, key.agent2 = fa, ea
 	}
 	where := d.region(a)

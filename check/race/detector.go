@@ -16,6 +16,10 @@ type Options struct {
 
 	Most int // largest number of hazards to describe; 0: 20
 
+	// Repeats is true if the caller repeats the run as long as Report.Again is set. Then the
+	// executor may leave source lines out until a hazard needs them.
+	Repeats bool
+
 	// Ignored is true if kernels ignore the values that atomics return: they use no value of a
 	// fetch-add, and repeat a compare-and-swap until it succeeds. The caller has tested this with
 	// answers.Answers.
@@ -114,6 +118,7 @@ func (d *Detector) Next() *Detector {
 		f = f.next()
 	}
 	f.whole = f.whole || d.log.WasLeftOut()
+	f.lines = f.lines || d.lacksLines()
 	return newDetector(d.opts, f)
 }
 
@@ -131,6 +136,7 @@ func newDetector(o Options, f *facts) *Detector {
 	}
 	d.log = history.New(d.judge)
 	d.log.Brief = !f.whole
+	d.log.Terse = o.Repeats && !f.lines
 	d.agent(history.Host)
 	return d
 }

@@ -18,6 +18,7 @@ type facts struct {
 	pass      int
 	whole     bool // executors must leave nothing out
 	exact     bool // there must be no joint events
+	lines     bool // executors must record all source lines
 	later     map[laterKey]*later
 	byWord    map[history.Word][]*later
 	readers   map[history.Word][]history.Agent

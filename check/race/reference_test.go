@@ -408,8 +408,12 @@ func (p *tiny) account(l *history.Log, rng *rand.Rand) bool {
 func (p *tiny) tell(l *history.Log, s *tinyState, i int, ids []uint64, agent func(int) history.Agent) {
 	o := &p.ops[i]
 	cell := func(r, c int) history.Range { return at(r, int64(c)*8, 8).rng() }
+	line := ""
+	if !l.OmitLines() || o.do == tinySet || o.do == tinyWait && o.cmp != tl.GE {
+		line = fmt.Sprint(i)
+	}
 	rec := history.Record{
-		Agent: agent(o.rank), Call: tinyNames[o.do], Line: fmt.Sprint(i), Range: cell(o.peer, o.cell), Peer: int32(o.peer),
+		Agent: agent(o.rank), Call: tinyNames[o.do], Line: line, Range: cell(o.peer, o.cell), Peer: int32(o.peer),
 		NBI: o.do == tinyPutNBI || o.do == tinyGetNBI,
 	}
 	word := history.Record{

@@ -30,8 +30,10 @@ type Report struct {
 
 	// Again requests another pass with Detector.Next. In this pass a notification came after a wait
 	// that it could have ended, or the executor left out records that matter. Or there are hazards,
-	// which the next pass judges without joint events.
+	// which the next pass judges without joint events, or for which it has source lines.
 	Again bool `json:"again,omitempty"`
+	// Certain reports whether another pass can do no more than add source lines.
+	Certain bool `json:"-"`
 	// Unsettled reports whether the limit of passes ended the search. The reported hazards are
 	// real, but there may be more.
 	Unsettled bool `json:"unsettled,omitempty"`
@@ -176,8 +178,9 @@ func (d *Detector) Report() *Report {
 		Hazards: d.hazards.list, Total: d.hazards.total, Left: len(d.hazards.left),
 		Depends: d.depends.list, Records: d.records, Again: d.again || d.log.WasLeftOut(),
 	}
+	r.Certain = !r.Again && !d.hidesHazards()
 	switch {
-	case d.hidesHazards():
+	case d.hidesHazards() || d.lacksLines():
 		r.Again = true
 	case d.again && d.facts.full():
 		r.Again, r.Unsettled = false, true

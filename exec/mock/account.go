@@ -13,6 +13,18 @@ type accounted struct {
 	line      string
 }
 
+// lines returns which source lines a kernel keeps: all, or those of choices.
+func (x *run) lines() (all, choices bool) {
+	switch {
+	case x.opts.RecordLines || x.opts.Edits != nil:
+		return true, false
+	case x.history == nil:
+		return false, false
+	}
+	choices = x.history.OmitLines()
+	return !choices, choices
+}
+
 // Record adds a record of a rank's current instruction.
 func (r *rank) Record(k history.Kind) *history.Record {
 	rec := r.run.history.Begin(k, r.agent)

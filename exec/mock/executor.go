@@ -19,7 +19,7 @@ import (
 // Options of an Executor.
 type Options struct {
 	Data        *oplog.Log   // where to record what happens to values; nil for none
-	History     *history.Log // account of memory for the judge of races, or nil; implies RecordLines
+	History     *history.Log // account of memory for the judge of races, or nil; implies RecordLines, unless it is terse
 	RecordLines bool         // keep the kernel's source lines for faults
 	Edits       *tl.Edits    // of kernels, or nil
 	Trace       trace.Sink   // gets the sends and receives of kernels, without times, or nil

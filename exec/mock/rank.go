@@ -79,7 +79,7 @@ func (r *rank) start(s tl.Setup, k tl.Kernel, a tl.Args) {
 	s.Core, s.PE, s.Wiring, s.CellCapacity = r, int(r.pe), r.wiring, 8
 	s.Ring, s.Addrs, s.Watch = &x.launch.Ring, x.launch.Addrs, x.launch.Watch
 	s.Edits = x.opts.Edits
-	s.RecordLines = x.opts.RecordLines || x.history != nil
+	s.RecordLines, s.ChoiceLines = x.lines()
 	r.kernel = tl.NewContext(s)
 	r.book = x.history.Book(r.kernel, r)
 	r.in = make([]*ring, len(r.wiring.In))

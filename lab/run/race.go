@@ -131,7 +131,7 @@ func (x *Job) first(ctx context.Context) (*Execution, error) {
 func (x *Job) judged(ctx context.Context, p Pass) (*Execution, error) {
 	p.watch = &watch{machine: x.Machine}
 	p.watch.detector = race.New(race.Options{
-		Order: x.order, PEName: x.Machine.PEName, Region: p.watch.region, Ignored: p.ignored,
+		Order: x.order, PEName: x.Machine.PEName, Region: p.watch.region, Ignored: p.ignored, Repeats: true,
 	})
 	out, err := x.Execute(ctx, p)
 	report := p.watch.explain(p.watch.detector.Report())
@@ -157,7 +157,14 @@ func (x *Job) judged(ctx context.Context, p Pass) (*Execution, error) {
 		case out.changed == "":
 			out.changed = out.differs(err, repeated, again)
 		}
-		report = p.watch.explain(next.Report())
+		earlier := report
+		if report = p.watch.explain(next.Report()); earlier.Certain && earlier.Total > report.Total {
+			if out.changed == "" {
+				out.changed = fmt.Sprintf("%s, and then %d", unit.Count(earlier.Total, "hazard"), report.Total)
+			}
+			earlier.Again = false
+			report = earlier
+		}
 	}
 }
 

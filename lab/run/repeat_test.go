@@ -97,6 +97,12 @@ func TestChangingKernels(t *testing.T) {
 	if err != nil || r.OK() || !noted(r, "different results") {
 		t.Errorf("%v, notes %q", err, r.Notes)
 	}
+	// Hazards that a repetition has not are still hazards.
+	runs.Store(0)
+	r, err = run.Run(ctx, run.Spec{Algorithm: "lab_changes_traffic", Ranks: 3, NElem: 8, Executor: mock.Name, Race: &yes})
+	if v := r.Verdict("race"); err != nil || v.State != run.Failed || len(r.Hazards) == 0 || !noted(r, "") {
+		t.Errorf("%v, %v, hazards %v, notes %q", err, v, r.Hazards, r.Notes)
+	}
 	// A kernel that is a function of its arguments is not accused, right or wrong.
 	for _, executor := range []string{mock.Name, sim.Name} {
 		for _, name := range []string{"ring_allreduce", "lab_double", "lab_twice", "lab_panics", "lab_waits", "lab_overflow"} {

@@ -167,6 +167,7 @@ func (w AgentInfo) ofEngine() string {
 // in the executor's goroutine.
 type Log struct {
 	Timed bool // the executor has a clock
+	Terse bool // lines may be left out: see OmitLines
 
 	agents []AgentInfo
 	index  map[AgentInfo]Agent
@@ -176,6 +177,8 @@ type Log struct {
 	local
 	op   uint64
 	ring uint32
+
+	withoutLines bool
 }
 
 // New makes a log. The judge must not keep the slice.

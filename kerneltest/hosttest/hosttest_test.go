@@ -99,7 +99,7 @@ func TestRunRefuses(t *testing.T) {
 		{"one schedule", tasks(false), hosttest.Config{Executors: []string{"sim"}, Seed: 3},
 			[]string{"on sim, schedule 3", `Executors: []string{"sim"}, Seed: 3`}},
 		{"nothing judged", silent, hosttest.Config{}, []string{"Host.Expect"}},
-		{"error of the program", stops, hosttest.Config{}, []string{"bench stops: out of luck"}},
+		{"error of the program", stops, hosttest.Config{}, []string{"on mock, its own schedule: out of luck"}},
 		{"unknown executor", collective, hosttest.Config{Executors: []string{"mok"}}, []string{"unknown executor"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -37,7 +37,7 @@ var AllReduceDistributed = Register(Program{
 	NElem:       256,
 	Options: []Option{{
 		Name: "mode", Default: "onephase", Words: []string{"onephase", "twophase", "ring", "bidirectional_ring"},
-		Help: "every rank reads everything, reduce-scatter and all-gather, the same on a ring, on two half rings",
+		Help: "in this order: every rank reads everything; reduce-scatter and all-gather; the same on a ring; the same on two half rings",
 	}},
 	Run: allReduceDistributed,
 })

@@ -173,7 +173,7 @@ var LowLatencyAllToAll = Register(Program{
 		{Name: "most", Kind: Number, Default: "0", Max: 1 << 24, Help: "elements of the largest block; 0: the capacity"},
 		{Name: "calls", Kind: Number, Default: "4", Min: 1, Max: 1 << 20, Help: "exchanges, one right after the other"},
 		{Name: "buffers", Kind: Number, Default: "2", Min: 1, Max: 2,
-			Help: "buffers that calls take turns with; 1 shows what the second is for"},
+			Help: "buffers that calls use in turn; 1 shows why a second one is needed"},
 	},
 	Run: lowLatencyAllToAll,
 })

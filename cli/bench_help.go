@@ -51,5 +51,5 @@ func showOption(f *pflag.Flag, p *bench.Program) bool {
 
 // optionUsage returns an option of a bench as the help shows it.
 func optionUsage(o *bench.Option) string {
-	return fmt.Sprintf("%s: %s (default %s)", o.Help, o.Allowed(), o.Default)
+	return fmt.Sprintf("%s (%s; default %s)", o.Help, o.Allowed(), o.Default)
 }

@@ -36,7 +36,7 @@ func checkTrace(s *run.Spec) error {
 	case scope.To > 0 && scope.To < scope.From:
 		return fmt.Errorf("--trace-from %v --trace-to %v: the trace would end before it begins", scope.From, scope.To)
 	case s.TracePlain && !trace.Annotates(s.TraceFile):
-		return fmt.Errorf("--trace-plain: only a .pftrace can be without annotations, and %s is none", s.TraceFile)
+		return fmt.Errorf("--trace-plain: found the trace file %s, want a .pftrace: only these can be without annotations", s.TraceFile)
 	}
 	return trace.CheckFile(s.TraceFile)
 }

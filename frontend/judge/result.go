@@ -24,7 +24,7 @@ func (j *Judgment) result(r *run) {
 	root := want.Root
 	if want.Rooted && root == plan.None {
 		root = r.data.likelyRoot(want)
-		j.Notes = append(j.Notes, fmt.Sprintf("root %d: found in the program, the file does not say it", root))
+		j.Notes = append(j.Notes, fmt.Sprintf("root %d: found in the program; the file does not state it", root))
 	}
 	if want.Rooted {
 		j.Root = root

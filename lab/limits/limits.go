@@ -179,7 +179,7 @@ func limitsOf(ctx context.Context, t *target, c collective.Call, o bound.Options
 			return nil, ctx.Err()
 		}
 		if err != nil && len(l.Rows) == 0 && best == nil {
-			l.Notes = append(l.Notes, fmt.Sprintf("what %s moves does not count: %v", l.Algorithm, err))
+			l.Notes = append(l.Notes, fmt.Sprintf("the traffic of %s is not counted: %v", l.Algorithm, err))
 		}
 		r, err := t.solver.Limits(t.what, c, o)
 		if err != nil {
@@ -226,7 +226,7 @@ func boundTarget(s *Spec, what *collective.Collective) (*run.Job, *Limits, *devi
 	case err != nil && b.Algorithm == "" && x.World() <= x.Machine.NumPEs(): // no algorithm was requested
 		l.Algorithm, l.PEs = "", x.Participants()
 		l.Ranks = len(l.PEs)
-		l.Notes = append(l.Notes, fmt.Sprintf("no rings count: %v", err))
+		l.Notes = append(l.Notes, fmt.Sprintf("rings are not counted: %v", err))
 		return x, l, nil, nil
 	case err != nil:
 		return nil, nil, nil, err

@@ -51,7 +51,7 @@ func rejectFiles(toolPrograms bool, names ...string) error {
 		if err != nil || info.IsDir() || !strings.ContainsAny(name, "./") || toolPrograms && plans.InPlaceOfAlgorithm(name) {
 			continue
 		}
-		return fmt.Errorf("%s is a file, and an algorithm is wanted; a program of kernbench runs with kernbench run --program %[1]s", name)
+		return fmt.Errorf("%s: found a file, want the name of an algorithm; kernbench run --program %[1]s runs a program of kernbench", name)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func (a *arguments) root(what *collective.Collective, args *tl.Args, cc *collect
 	case len(args.Ints) == 0:
 		args.Ints = []int{0}
 	case a.hasInt && a.rootRank != nil && args.Ints[0] != *a.rootRank:
-		return fmt.Errorf("%w: Root(%d): the first number, which is the root too, is %d", ErrLaunch, *a.rootRank, args.Ints[0])
+		return fmt.Errorf("%w: Root(%d): the first number is %d, which is the root too: give one of the two", ErrLaunch, *a.rootRank, args.Ints[0])
 	}
 	if a.rootRank != nil {
 		args.Ints[0] = *a.rootRank

@@ -239,7 +239,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		}, nil, "broadcast with root 4: the ranks are 0 to 3"},
 		{"two roots", "device_test_broadcast", func(t testing.TB, c *device.Context) []any {
 			return []any{1, device.Root(2)}
-		}, device.ErrLaunch, "Root(2): the first number, which is the root too, is 1"},
+		}, device.ErrLaunch, "Root(2): the first number is 1, which is the root too"},
 		{"Root twice", "device_test_broadcast", func(t testing.TB, c *device.Context) []any {
 			return []any{device.Root(2), device.Root(2)}
 		}, device.ErrLaunch, "given once"},

@@ -49,7 +49,7 @@ func TestChosenPEsAreRefused(t *testing.T) {
 	}{
 		{"not there", []int32{0, 16}, nil, "no PE 16: the machine has 16"},
 		{"negative", []int32{-1}, nil, "no PE -1"},
-		{"twice", []int32{2, 2}, nil, "no PE is two of them"},
+		{"twice", []int32{2, 2}, nil, "list each PE once"},
 		{"descending", []int32{3, 2}, nil, "in the machine's order"},
 		{"none", []int32{}, nil, "at least one"},
 		{"SIPs", []int32{0}, []string{"defaults.rank_level=sip"}, "found rank_level sip, want pe"},

@@ -188,7 +188,7 @@ func (c *Context) checkPEs(cfg *conf.Resolved, pes []int32) error {
 		case pe < 0 || int(pe) >= c.cfg.Machine.NumPEs():
 			return fmt.Errorf("there is no PE %d: the machine has %d", pe, c.cfg.Machine.NumPEs())
 		case i > 0 && pe <= pes[i-1]:
-			return fmt.Errorf("PE %d after PE %d: ranks are in the machine's order, and no PE is two of them", pe, pes[i-1])
+			return fmt.Errorf("PE %d after PE %d: list each PE once, in the machine's order", pe, pes[i-1])
 		}
 	}
 	return nil

@@ -154,7 +154,7 @@ func (s *Stream) Copy(dst, src Memory) error {
 	src.as(&dst)
 	dst.as(&from)
 	if dst.rows != src.rows || dst.cols != src.cols {
-		return fmt.Errorf("copy: %w: %v from %v, and the rows of both lie apart", ErrShape, dst, src)
+		return fmt.Errorf("copy: %w: %v from %v: neither is contiguous, so their shapes must agree", ErrShape, dst, src)
 	}
 	if dst.overlaps(&src) {
 		return fmt.Errorf("copy: %w: %v and %v share elements", ErrShape, dst, src)

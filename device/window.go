@@ -67,7 +67,7 @@ const mostWords = 2 * unit.GiB
 type TooManyWords struct{ Words, Members int }
 
 func (e *TooManyWords) Error() string {
-	return fmt.Sprintf("%d control words on each of %d members would take %v of this program's memory: %v is what they may",
+	return fmt.Sprintf("%d control words on each of %d members would take %v of this program's memory: at most %v are allowed",
 		e.Words, e.Members, e.bytes(), mostWords)
 }
 

@@ -370,7 +370,7 @@ func TestTooManyWords(t *testing.T) {
 		tensors = append(tensors, must(c.EmptyRanks(8, 16, dtype.F16))(t))
 	}
 	_, err := c.Perform(t.Context(), plan, tl.Sum, tensors)
-	const want = "32768 control words on each of 16384 members would take 4 GiB of this program's memory: 2 GiB is what they may; hierarchical_ring_allreduce does without"
+	const want = "32768 control words on each of 16384 members would take 4 GiB of this program's memory: at most 2 GiB are allowed; hierarchical_ring_allreduce does without"
 	if !errors.As(err, &many) || !strings.Contains(err.Error(), want) {
 		t.Errorf("a collective: %v", err)
 	}

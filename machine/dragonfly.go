@@ -121,7 +121,7 @@ var _ = register(kind{
 		p.fly = flyShape{routers: f.Routers, perRouter: f.PerRouter, links: max(f.Global, 1)}
 		inGroup := f.Routers * f.PerRouter
 		if inGroup < 1 || p.n%inGroup != 0 {
-			return "count", fmt.Errorf("%d members make no whole groups of %d routers with %d members each", p.n, f.Routers, f.PerRouter)
+			return "count", fmt.Errorf("%d members do not divide into groups of %d routers with %d members each", p.n, f.Routers, f.PerRouter)
 		}
 		p.fly.groups = p.n / inGroup
 		if g, r := p.fly.groups, p.fly.routers; g*r*(r-1)+g*(g-1)*p.fly.links > maxLinks {

@@ -294,7 +294,7 @@ func TestImpossibleLevels(t *testing.T) {
 		{"small switches", "{network: fat_tree, count: 9, link: {bw_gbs: 1}, fat_tree: {radix: 3}}",
 			"system.levels.0.fat_tree.radix: a tree of switches with 3 ports cannot join 9 members; at least 4 ports are needed"},
 		{"parts of groups", "{network: dragonfly, count: 9, link: {bw_gbs: 1}, dragonfly: {routers: 2, per_router: 2}}",
-			"system.levels.0.count: 9 members make no whole groups of 2 routers with 2 members each"},
+			"system.levels.0.count: 9 members do not divide into groups of 2 routers with 2 members each"},
 		{"too many in full", "{network: full, count: 1025, link: {bw_gbs: 1}}",
 			`system.levels.0.network: "full" joins at most 1024 members; there are 1025`},
 		{"a link for each pair of very many groups",

@@ -21,7 +21,8 @@ import (
 func (p *perfPlan) isAuto() (bool, *algorithm.Tuning, error) {
 	names := p.spec.Algorithms
 	if len(names) > 1 && slices.Contains(names, algorithm.Auto) {
-		return false, nil, fmt.Errorf("algorithms %s: %s stands for one of all, and alone", strings.Join(names, ", "), algorithm.Auto)
+		return false, nil, fmt.Errorf("algorithms %s: %s chooses among all algorithms: give it alone",
+			strings.Join(names, ", "), algorithm.Auto)
 	}
 	if p.spec.AllAlgorithms || len(names) == 1 && names[0] != algorithm.Auto {
 		return false, nil, nil

@@ -48,7 +48,7 @@ func (t *tuner) targets(ctx context.Context, m *tuneMachine, what *collective.Co
 	case err != nil:
 		return nil, err
 	case len(all) == 0:
-		return nil, fmt.Errorf("no algorithm of %s can have these ranks: %s", what.Name, strings.Join(t.out.Notes, "; "))
+		return nil, fmt.Errorf("no algorithm of %s supports these ranks: %s", what.Name, strings.Join(t.out.Notes, "; "))
 	}
 	m.pes = all[0].plan.PEs
 	return all, nil

@@ -60,7 +60,7 @@ func Rounding(n *perf.Rounding) *Document {
 		Detail: fmt.Sprintf("%d rows: each result has each contribution once and is within its bound", looked)}
 	switch {
 	case bad > 0:
-		v.State, v.Detail = run.Failed, fmt.Sprintf("%d of %d rows are wrong, or farther off than they can be", bad, len(n.Rows))
+		v.State, v.Detail = run.Failed, fmt.Sprintf("%d of %d rows are wrong, or farther off than their bound", bad, len(n.Rows))
 	case looked == 0:
 		v.State, v.Detail = run.NotChecked, "nothing was measured"
 	}

@@ -262,7 +262,7 @@ func (d *Detector) firstWait(r *history.Record) bool {
 		y.one = &e.clk
 		put, on := d.signalled(e), d.linkOf(e, pe(r.Word))
 		upTo := d.proven(e)
-		if !d.oneByOne(&a.seen, on, e, put, upTo, y) {
+		if upTo != (seqs{}) && !d.oneByOne(&a.seen, on, e, put, upTo, y) {
 			y.cover(on, upTo)
 		}
 		switch {
@@ -439,6 +439,8 @@ func (p *placeNames) number(call, line string) placeID {
 	at := len(call) + len(line)
 	if n := len(line); n > 1 {
 		at += int(line[n-1]) + 7*int(line[n-2])
+	} else if call != "" {
+		at += 7 * int(call[0])
 	}
 	c := &p.cache[at%len(p.cache)]
 	if len(p.list) > 0 && p.list[*c].is(x) {

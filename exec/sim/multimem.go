@@ -147,8 +147,8 @@ func (e *Executor) switchRoute(g *group, kind switchDirection, node machine.Node
 }
 
 // linkRoute returns, and caches, the route between a switch and the one above it.
-func (e *Executor) linkRoute(g *group, kind switchDirection, joint int32) switchPath {
-	j := &g.Switches[joint]
+func (e *Executor) linkRoute(g *group, kind switchDirection, sw int32) switchPath {
+	j := &g.Switches[sw]
 	return e.keptRoute(switchRoute{j.Node, g.Switches[j.Above].Node, kind}, func() []machine.Hop {
 		if kind == toSwitch {
 			return []machine.Hop{j.Up}
@@ -305,15 +305,15 @@ func (r *rank) multicast(in *tl.Instr) {
 	r.noteRead(in.A, &m.t)
 	path := e.switchRoute(m.group, toSwitch, e.m.PE(int(r.seat)), m.member)
 	start := r.startsAccess(r.Clock+e.spec.DMA.Setup, true)
-	joint := m.group.At[m.member]
+	sw := m.group.At[m.member]
 	id := r.flyMulti(&m)
 	for k := range m.parts {
 		t := transfer{kind: transferGroupWrite, rank: r.id, cell: tl.None, slot: -1, ref: id, off: int32(k), total: int32(m.parts),
-			seq: uint32(joint)}
+			seq: uint32(sw)}
 		if k == m.parts-1 {
 			t.slot, t.rx = m.t.slot, m.t.rx
 		}
-		bytes := m.wire(r, transferGroupWrite, k, joint, path)
+		bytes := m.wire(r, transferGroupWrite, k, sw, path)
 		r.begin(start, path.Route, noc.Compute, bytes, x.xfers.Put(&t), r.nextKey(des.Arrive, seqProgram))
 	}
 	r.inSequence(m.peers)
@@ -321,12 +321,12 @@ func (r *rank) multicast(in *tl.Instr) {
 
 // wire returns the bytes that a request takes on a path to or from a switch, or those of a part
 // with the protocol's flags.
-func (m *multi) wire(r *rank, kind transferKind, part int, joint int32, path switchPath) int64 {
+func (m *multi) wire(r *rank, kind transferKind, part int, sw int32, path switchPath) int64 {
 	if kind <= transferGroupRequest {
 		return int64(r.run.e.topo.Fabric().RequestBytes)
 	}
 	_, n := m.part(part)
-	return m.group.Switches[joint].WireBytes(r.run.ring.Protocol.Wire(int64(n)*int64(m.t.typ.Size())), path.slowest)
+	return m.group.Switches[sw].WireBytes(r.run.ring.Protocol.Wire(int64(n)*int64(m.t.typ.Size())), path.slowest)
 }
 
 // deliveredMulti: a part of a load or store of several copies has arrived at a switch, or from one.
@@ -348,9 +348,9 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 	case transferGroupSpread, transferGroupForward:
 		x.spreads(r, t.kind, t.ref, to, part, now)
 	case transferGroupRequest:
-		path, joint := e.switchRoute(m.group, toSwitch, e.m.HBM(int(m.group.pes[to])), int(to)), m.group.At[to]
+		path, sw := e.switchRoute(m.group, toSwitch, e.m.HBM(int(m.group.pes[to])), int(to)), m.group.At[to]
 		for k := range m.parts {
-			r.beginPart(now, path, m, transferGroupRead, t.ref, k, joint, joint)
+			r.beginPart(now, path, m, transferGroupRead, t.ref, k, sw, sw)
 		}
 	case transferGroupRead:
 		x.combines(r, t.ref, to, part, now)
@@ -367,13 +367,13 @@ func (x *run) deliveredMulti(user uint32, now unit.Time) {
 
 // combines: a part has come to a switch from a member or a switch below. With the last one the
 // switch combines them.
-func (x *run) combines(r *rank, id uint32, joint int32, part int, now unit.Time) {
+func (x *run) combines(r *rank, id uint32, sw int32, part int, now unit.Time) {
 	m := x.multis.At(id)
-	waits := &m.coming[int(joint)*m.parts+part]
+	waits := &m.coming[int(sw)*m.parts+part]
 	if *waits--; *waits > 0 {
 		return
 	}
-	j := &m.group.Switches[joint]
+	j := &m.group.Switches[sw]
 	if j.Above < 0 {
 		if m.missing--; m.missing == 0 {
 			x.reduced(r, m, now)
@@ -388,50 +388,50 @@ func (x *run) combines(r *rank, id uint32, joint int32, part int, now unit.Time)
 	}
 	switch {
 	case j.Above >= 0:
-		x.sendsUp(r, transferGroupRead, id, joint, part, now+late)
+		x.sendsUp(r, transferGroupRead, id, sw, part, now+late)
 	case m.t.kind == transferGroupBoth:
-		x.spreads(r, transferGroupForward, id, joint, part, now+late)
+		x.spreads(r, transferGroupForward, id, sw, part, now+late)
 	default:
-		x.sendsBack(r, id, joint, part, now+late)
+		x.sendsBack(r, id, sw, part, now+late)
 	}
 }
 
 // sendsBack sends a part of the result from a switch towards the PE that issued the request.
-func (x *run) sendsBack(r *rank, id uint32, joint int32, part int, at unit.Time) {
+func (x *run) sendsBack(r *rank, id uint32, sw int32, part int, at unit.Time) {
 	m := x.multis.At(id)
 	next := m.group.At[m.member]
-	if next == joint {
+	if next == sw {
 		path := x.e.switchRoute(m.group, fromSwitch, x.e.m.PE(int(r.seat)), m.member)
-		r.beginPart(at, path, m, transferGroupSum, id, part, joint, 0)
+		r.beginPart(at, path, m, transferGroupSum, id, part, sw, 0)
 		return
 	}
-	for m.group.Switches[next].Above != joint {
+	for m.group.Switches[next].Above != sw {
 		next = m.group.Switches[next].Above
 	}
-	r.beginPart(at, x.e.linkRoute(m.group, fromSwitch, next), m, transferGroupResult, id, part, joint, next)
+	r.beginPart(at, x.e.linkRoute(m.group, fromSwitch, next), m, transferGroupResult, id, part, sw, next)
 }
 
 // sendsUp sends a request, or a part, from a switch to the one above it.
-func (x *run) sendsUp(r *rank, kind transferKind, id uint32, joint int32, part int, at unit.Time) {
+func (x *run) sendsUp(r *rank, kind transferKind, id uint32, sw int32, part int, at unit.Time) {
 	m := x.multis.At(id)
-	above := m.group.Switches[joint].Above
-	r.beginPart(at, x.e.linkRoute(m.group, toSwitch, joint), m, kind, id, part, above, above)
+	above := m.group.Switches[sw].Above
+	r.beginPart(at, x.e.linkRoute(m.group, toSwitch, sw), m, kind, id, part, above, above)
 }
 
 // spreads sends a request, or copies of a part, to all that are below a switch. The kind is that of
 // what goes to switches; the next kind goes to members.
-func (x *run) spreads(r *rank, kind transferKind, id uint32, joint int32, part int, at unit.Time) {
+func (x *run) spreads(r *rank, kind transferKind, id uint32, sw int32, part int, at unit.Time) {
 	m, route := x.multis.At(id), fromSwitch
-	j := &m.group.Switches[joint]
+	j := &m.group.Switches[sw]
 	for _, below := range j.Below {
-		r.beginPart(at, x.e.linkRoute(m.group, fromSwitch, below), m, kind, id, part, joint, below)
+		r.beginPart(at, x.e.linkRoute(m.group, fromSwitch, below), m, kind, id, part, sw, below)
 	}
 	if kind == transferGroupSpread {
 		route = askFromSwitch
 	}
 	for _, member := range j.Members {
 		path := x.e.switchRoute(m.group, route, x.e.m.HBM(int(m.group.pes[member])), int(member))
-		r.beginPart(at, path, m, kind+1, id, part, joint, member)
+		r.beginPart(at, path, m, kind+1, id, part, sw, member)
 	}
 }
 
@@ -461,9 +461,9 @@ func (x *run) copied(r *rank, id uint32, member, part int, now unit.Time) {
 
 // beginPart sends a request, or a part of the data, between a switch and what is next to it, which
 // is numbered to.
-func (r *rank) beginPart(at unit.Time, path switchPath, m *multi, kind transferKind, id uint32, part int, joint, to int32) {
+func (r *rank) beginPart(at unit.Time, path switchPath, m *multi, kind transferKind, id uint32, part int, sw, to int32) {
 	user := r.run.xfers.Put(&transfer{kind: kind, rank: r.id, cell: tl.None, slot: -1, ref: id, off: int32(part), seq: uint32(to)})
-	r.begin(at, path.Route, noc.Compute, m.wire(r, kind, part, joint, path), user, r.nextKey(des.Arrive, seqReply))
+	r.begin(at, path.Route, noc.Compute, m.wire(r, kind, part, sw, path), user, r.nextKey(des.Arrive, seqReply))
 }
 
 // reduced: the root has the data of all members. A load combines the values that their memories

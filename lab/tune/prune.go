@@ -54,19 +54,21 @@ func (v *tuneTarget) fallsBehind(best *tuneTarget, at int) bool {
 }
 
 // prune keeps the best algorithms by one size, each as it is configured, and with its best settings
-// under each protocol. The protocol that is fast for short vectors is slow for long ones.
+// under each protocol. The protocol that is fast for short vectors is slow for long ones. On one
+// node several algorithms may have the same performer. They count as one.
 func (g *tuneGroup) prune(at, best int) {
 	ranked := slices.DeleteFunc(slices.Clone(g.targets), func(v *tuneTarget) bool {
 		return v.points[at] == nil || v.points[at].Error != ""
 	})
 	slices.SortStableFunc(ranked, func(a, b *tuneTarget) int { return faster(a.points[at], b.points[at]) })
-	algorithms, left := map[string]bool{}, map[under]int{} // those that stay, and their targets
+	performers, left := map[string]bool{}, map[under]int{} // those that stay, and targets with settings
 	var keep []*tuneTarget
 	for _, v := range ranked {
-		if !algorithms[v.name] && len(algorithms) == best {
+		by := v.plan.Performer().Name
+		if !performers[by] && len(performers) == best {
 			continue
 		}
-		algorithms[v.name] = true
+		performers[by] = true
 		if !asConfigured(v.points[at]) {
 			if left[v.under()] == best {
 				continue

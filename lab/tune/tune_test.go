@@ -300,6 +300,18 @@ func TestSettingsThatCatchUp(t *testing.T) {
 	}
 }
 
+// TestOnePerformerCountsOnce: on one node rail_allreduce is direct_allreduce. Both together are one
+// of the two best.
+func TestOnePerformerCountsOnce(t *testing.T) {
+	s := tuneOf("direct_allreduce", "rail_allreduce", "ring_allreduce_chunked", "tree_allreduce")
+	s.Base.Topology, s.Ranks, s.Vary = "dgx-h100", nil, nil
+	s.Min, s.Max, s.Factor, s.AllTo, s.Best = 64*unit.KiB, unit.MiB, 16, 64*unit.KiB, 2
+	rows := tuned(t, s, openStore(t, filepath.Join(t.TempDir(), "x.db"))).Groups[0].Rows
+	if rows[0].Points != 4 || rows[1].Points != 3 {
+		t.Errorf("%d and %d points, want 4 and 3", rows[0].Points, rows[1].Points)
+	}
+}
+
 // TestEstimatesAsAuto: with sizes that are far apart, an estimate continues the line through the
 // two largest sizes that may be measured. So it equals that of auto without a table.
 func TestEstimatesAsAuto(t *testing.T) {

@@ -1,9 +1,11 @@
 package race
 
+import "slices"
+
 // An agent that waits for each notification of another one sees the effects on their link one by
 // one. This file notes these effects as seen, in place of a cover of the link for each wait.
 // Invariant: each effect on a link up to seenLink.upTo is gone, or the agent was noted as one that
-// knows of its completion. So a cover of the link up to there adds nothing. If a clock knows less
+// knows of its completion, or it has a cover. So another cover up to there adds nothing. If a clock knows less
 // than by the cover, there is a hazard. Then another pass decides, which has all covers: see
 // signals.go.
 
@@ -32,6 +34,9 @@ func (s *seenLinks) of(on linkID) *seenLink {
 	return l
 }
 
+// covered notes that the agent gets a cover of the link.
+func (s *seenLink) covered(upTo seqs) { s.upTo = max(s.upTo, slices.Min(upTo[:])) }
+
 // mostUnseen bounds the effects that are noted at a wait.
 const mostUnseen = 4
 
@@ -40,7 +45,8 @@ const mostUnseen = 4
 // that the agent has not seen to those that it is sure of. It returns false, and adds none, if they
 // are too many or not proven.
 func (d *Detector) oneByOne(seen *seenLinks, on linkID, e, put *event, upTo seqs, y *knowledge) bool {
-	if e.joint || len(d.facts.later) > 0 || !d.sharing(&d.agents[e.agent]) || len(d.agents[e.agent].linked) > 0 {
+	from := &d.agents[e.agent]
+	if e.joint || len(d.facts.later) > 0 || !d.sharing(from) {
 		return false
 	}
 	first := e
@@ -48,6 +54,10 @@ func (d *Detector) oneByOne(seen *seenLinks, on linkID, e, put *event, upTo seqs
 		first = put
 	}
 	s := seen.of(on)
+	if n := len(from.linked); n > 0 && from.linked[n-1].seq > s.upTo { // it may have accesses on the link
+		s.covered(upTo)
+		return false
+	}
 	sure := len(y.sure)
 	for i := d.placeIn(first.id).lprev; i != 0; i = d.placeIn(i).lprev {
 		x := d.event(i)
@@ -56,6 +66,7 @@ func (d *Detector) oneByOne(seen *seenLinks, on linkID, e, put *event, upTo seqs
 		}
 		if x.seq > upTo[x.class] || len(y.sure)-sure == mostUnseen {
 			y.sure = y.sure[:sure]
+			s.covered(upTo)
 			return false
 		}
 		y.sure = append(y.sure, x)

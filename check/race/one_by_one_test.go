@@ -15,19 +15,24 @@ func TestOneByOne(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		puts   int  // before each notification
+		row    int  // before all: they share an event
 		later  bool // another one follows the fence
-		covers bool
+		covers int
 	}{
-		{"one put", 1, false, false},
-		{"no put", 0, false, false},
-		{"some puts", 3, false, false},
-		{"many puts", 6, false, true},
-		{"a put after the fence", 1, true, true},
+		{"one put", 1, 0, false, 0},
+		{"no put", 0, 0, false, 0},
+		{"some puts", 3, 0, false, 0},
+		{"many puts", 6, 0, false, rounds},
+		{"a put after the fence", 1, 0, true, rounds},
+		{"a row of puts", 1, 8, false, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cell := func(round, i int) span { return at(1, int64(round*10+i)*8, 8) }
 			program := func(d *race.Detector) bool {
 				h := newAccount(t, d, ranks)
+				for i := range c.row {
+					h.put(0, cell(rounds, i), at(0, 1<<20, 8))
+				}
 				for round := range rounds {
 					for i := range c.puts {
 						h.put(0, cell(round, i), at(0, 1<<20, 8))
@@ -45,6 +50,9 @@ func TestOneByOne(t *testing.T) {
 					for i := range c.puts {
 						h.read(2, cell(round, i))
 					}
+					for i := range c.row {
+						h.read(2, cell(rounds, i))
+					}
 				}
 				h.end()
 				return true
@@ -54,8 +62,8 @@ func TestOneByOne(t *testing.T) {
 			if rep := d.Report(); rep.Again || rep.Total > 0 {
 				t.Fatalf("again %v: %v", rep.Again, rep)
 			}
-			if n := d.CoversOf(0, 1); (n > 0) != c.covers {
-				t.Errorf("%d covers", n)
+			if n := d.CoversOf(0, 1); n != c.covers {
+				t.Errorf("%d covers, want %d", n, c.covers)
 			}
 			if usual, plain, _ := both(race.Options{}, program); !slices.Equal(usual, plain) {
 				t.Errorf("with puts noted one by one\n%q\nwith covers\n%q", usual, plain)

@@ -4,10 +4,10 @@ import "slices"
 
 // An agent that waits for each notification of another one sees the effects on their link one by
 // one. This file notes these effects as seen, in place of a cover of the link for each wait.
-// Invariant: each effect on a link up to seenLink.upTo is gone, or the agent was noted as one that
-// knows of its completion, or it has a cover. So another cover up to there adds nothing. If a clock knows less
-// than by the cover, there is a hazard. Then another pass decides, which has all covers: see
-// signals.go.
+// Invariant: the agent knows of the completion of each effect on a link up to seenLink.upTo that is
+// not gone. The effect names the agent, or the link has a cover. So another cover up to there adds
+// nothing. If a clock knows less than by the cover, there is a hazard. Then another pass decides,
+// which has all covers: see signals.go.
 
 // seenLink is a link and the number up to which an agent has seen its effects one by one.
 type seenLink struct {

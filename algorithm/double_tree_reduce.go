@@ -2,9 +2,9 @@ package algorithm
 
 import "kernbench/tl"
 
-// doubleTreeReduce is doubleTreeBroadcast backwards: sums of one half of the vector come up each of
-// the two trees, chunk by chunk. A rank that is d below the root passes chunk i up in round
-// i+height-d. Its children have sent their part in the previous round.
+// doubleTreeReduce is doubleTreeBroadcast backwards. Each of the two trees sums one half of the
+// vector, chunk by chunk, from its leaves to its root. A rank at depth d sends the sum of chunk i
+// to its parent in round i+height-d. Its children have sent their sums in the previous round.
 func doubleTreeReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	mine := a.Shard(me)
@@ -32,10 +32,11 @@ func doubleTreeReduce(c *tl.Context, a tl.Args) {
 // toTwoTrees returns the path of a broadcast in reverse.
 func toTwoTrees(world, root int) Path { return backwards(underTwoTrees(world, root)) }
 
-// DoubleTreeReduce has the steps of a tree and the bytes of a chain.
+// DoubleTreeReduce needs as few steps as a tree. Each rank sends and receives at most the bytes of
+// the vector, as in a chain.
 var DoubleTreeReduce = Register(Algorithm{
 	Name:       "double_tree_reduce",
-	Summary:    "sums of half of the vector up each of two binary trees, in chunks: few steps, and all ranks send and receive at the rate of a link",
+	Summary:    "each of two binary trees sums half of the vector, in chunks: few steps, and all ranks send and receive at the rate of a link",
 	Collective: "reduce",
 	Topology:   "circulant",
 	Kernel:     doubleTreeReduce,

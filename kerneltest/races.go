@@ -36,14 +36,13 @@ func observeRaces(k tl.Kernel, cfg Config) (*Outcome, *race.Report, error) {
 	}
 }
 
-// memory is the layout of memory in a run of the mock executor. The judge of races requests names
-// while kernels run.
+// memory is the layout of memory in a run of the mock executor.
 type memory struct {
-	mu   sync.Mutex
+	mu   sync.Mutex // the judge of races calls name while kernels run
 	args tl.Args
 }
 
-// watch returns a kernel that records its calls.
+// watch returns a kernel that stores its arguments in m, and then runs k.
 func (m *memory) watch(k tl.Kernel) tl.Kernel {
 	return func(c *tl.Context, a tl.Args) {
 		m.mu.Lock()

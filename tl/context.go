@@ -251,7 +251,7 @@ func (c *Context) run(k Kernel, a Args) (abandoned bool, err error) {
 			err = &fault.Panic{Place: pl, Value: p, Stack: frames.PanicText()}
 		}
 	}()
-	c.seen.Runs(uintptr(unsafe.Pointer(c)), reflect.ValueOf(k).Pointer())
+	c.seen.SetCode(uintptr(unsafe.Pointer(c)), reflect.ValueOf(k).Pointer())
 	k(c, a)
 	returned = true
 	return false, c.failed

@@ -24,7 +24,7 @@ type setting struct {
 	Default string `json:"default,omitempty"`
 }
 
-// form answers with the choices for a new run: names, and the keys of both files by their schemas.
+// form answers with the choices for a new run: names, and the keys of the schemas of both files.
 func (s *Server) form(w http.ResponseWriter, _ *http.Request) {
 	var algorithms, presets, types, ops []string
 	for _, a := range algorithm.All() {
@@ -91,7 +91,7 @@ const (
 	maxRanks    = 1024
 	maxElements = 1 << 26
 	maxSets     = 50
-	maxText     = 1000
+	maxText     = 1000 // bytes of a setting
 )
 
 // wanted is the request for a run, with texts as the user has typed them.

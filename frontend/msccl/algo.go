@@ -29,12 +29,12 @@ type algo struct {
 	hasThreads             bool
 
 	gpus  []gpu // by id
-	nodes int   // XML elements of the largest gpu, with its own
+	nodes int   // XML elements in the largest gpu element, including the gpu element
 }
 
 type gpu struct {
 	line   int
-	has    bool
+	given  bool   // the file has this gpu
 	chunks [3]int // of i, o, s
 	blocks []block
 }
@@ -85,21 +85,21 @@ var opNames = []string{"nop", "s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re"
 
 func (o op) String() string { return opNames[o] }
 
-// takes reports whether a step of the type receives from a channel.
-func (o op) takes() bool     { return o == opR || o == opRcs || o == opRrs || o == opRrc || o == opRrcs }
+// receives reports whether a step of the type receives from a channel.
+func (o op) receives() bool  { return o == opR || o == opRcs || o == opRrs || o == opRrc || o == opRrcs }
 func (o op) sends() bool     { return o == opS || o == opRcs || o == opRrs || o == opRrcs }
 func (o op) readsSrc() bool  { return o == opS || o >= opRrs }
 func (o op) writesDst() bool { return o == opR || o == opRcs || o >= opRrc }
 
 // Limits of reasonable files, far above those of all runtimes.
 const (
-	mostRanks    = 1 << 16
-	mostChunks   = 1 << 20
-	maxChunks    = 1 << 23 // chunks of the buffers of all GPUs, and of the vectors
-	mostBlocks   = 1 << 16
-	maxSteps     = 1 << 20
-	mostChannels = 32
-	maxCount     = 71
+	maxRanks    = 1 << 16
+	maxChunks   = 1 << 20 // of one buffer
+	maxCells    = 1 << 23 // chunks of the buffers of all GPUs, and of the inputs and results
+	maxBlocks   = 1 << 16
+	maxSteps    = 1 << 20
+	maxChannels = 32
+	maxCount    = 71
 )
 
 // collectives are the canonical names of the values of attribute coll. "custom" has no expected
@@ -153,9 +153,9 @@ func (r *reader) root(e *element) *algo {
 	default:
 		r.reject(e.line, "attribute proto of algo: found %q, want Simple, LL or LL128", shorten(v))
 	}
-	a.ngpus = r.number(e, "ngpus", 1, mostRanks)
+	a.ngpus = r.number(e, "ngpus", 1, maxRanks)
 	a.channels = r.number(e, "nchannels", 0, math.MaxInt32)
-	a.chunks = r.number(e, "nchunksperloop", 1, mostChunks)
+	a.chunks = r.number(e, "nchunksperloop", 1, maxChunks)
 	coll, has := r.must(e, "coll")
 	if _, known := collectives[coll]; !known && has {
 		var names []string
@@ -196,11 +196,11 @@ func (r *reader) root(e *element) *algo {
 	for id := range a.gpus {
 		cells += a.gpus[id].chunks[input] + a.gpus[id].chunks[output] + a.gpus[id].chunks[scratch]
 	}
-	if cells > maxChunks {
-		r.reject(a.line, "the buffers of all gpus, with the inputs and results of the collective, have %d chunks; want at most %d", cells, maxChunks)
+	if cells > maxCells {
+		r.reject(a.line, "the buffers of all gpus, with the inputs and results of the collective, have %d chunks; want at most %d", cells, maxCells)
 	}
 	for id := range a.gpus {
-		if !a.gpus[id].has {
+		if !a.gpus[id].given {
 			r.reject(a.line, "gpu %d of %d is missing", id, a.ngpus)
 			break
 		}
@@ -210,9 +210,9 @@ func (r *reader) root(e *element) *algo {
 
 func (r *reader) gpu(a *algo, e *element) {
 	id := r.number(e, "id", 0, int64(a.ngpus)-1)
-	g := gpu{line: e.line, has: true}
+	g := gpu{line: e.line, given: true}
 	for i, name := range []string{"i_chunks", "o_chunks", "s_chunks"} {
-		g.chunks[i] = r.number(e, name, 0, mostChunks)
+		g.chunks[i] = r.number(e, name, 0, maxChunks)
 	}
 	r.rest(e)
 	nodes := 1
@@ -241,7 +241,7 @@ func (r *reader) gpu(a *algo, e *element) {
 	for len(a.gpus) <= id {
 		a.gpus = append(a.gpus, gpu{})
 	}
-	if a.gpus[id].has {
+	if a.gpus[id].given {
 		r.reject(e.line, "attribute id of gpu: %d is there twice, first at line %d", id, a.gpus[id].line)
 		return
 	}
@@ -250,10 +250,10 @@ func (r *reader) gpu(a *algo, e *element) {
 }
 
 func (r *reader) block(g *gpu, rank, ranks int, e *element) (steps int) {
-	b := block{line: e.line, id: r.number(e, "id", 0, mostBlocks)}
+	b := block{line: e.line, id: r.number(e, "id", 0, maxBlocks)}
 	b.send = r.number(e, "send", -1, int64(ranks)-1)
 	b.recv = r.number(e, "recv", -1, int64(ranks)-1)
-	b.channel = r.number(e, "chan", 0, mostChannels-1)
+	b.channel = r.number(e, "chan", 0, maxChannels-1)
 	for _, p := range []struct {
 		name string
 		peer int
@@ -300,14 +300,14 @@ func (r *reader) step(g *gpu, b *block, e *element) step {
 	st.src = r.place(e, "src")
 	st.dst = r.place(e, "dst")
 	st.count = r.number(e, "cnt", 0, maxCount)
-	st.depBlock = r.number(e, "depid", -1, mostBlocks)
+	st.depBlock = r.number(e, "depid", -1, maxBlocks)
 	st.depStep = r.number(e, "deps", -1, maxSteps)
 	st.hasDep = r.number(e, "hasdep", 0, 1) == 1
 	r.rest(e)
 	if st.op.sends() && b.send < 0 {
 		r.reject(e.line, "attribute type of step: %s sends, but its tb (line %d) has send=-1", st.op, b.line)
 	}
-	if st.op.takes() && b.recv < 0 {
+	if st.op.receives() && b.recv < 0 {
 		r.reject(e.line, "attribute type of step: %s receives, but its tb (line %d) has recv=-1", st.op, b.line)
 	}
 	check := func(name string, p place, used bool) {
@@ -330,6 +330,6 @@ func (r *reader) place(e *element, side string) place {
 	if has && (len(v) != 1 || !strings.Contains(bufferNames, v)) {
 		r.reject(e.line, "attribute %sbuf of step: found %q, want i, o or s", side, shorten(v))
 	}
-	p.chunk = r.number(e, side+"off", -1, mostChunks)
+	p.chunk = r.number(e, side+"off", -1, maxChunks)
 	return p
 }

@@ -98,7 +98,7 @@ func (c *checker) connections() {
 				if s.op.sends() {
 					send.counts, send.lines = append(send.counts, s.count), append(send.lines, s.line)
 				}
-				if s.op.takes() {
+				if s.op.receives() {
 					recv.counts, recv.lines = append(recv.counts, s.count), append(recv.lines, s.line)
 				}
 			}

@@ -70,19 +70,19 @@ func (rt *runtime) refuses(a *algo) (why []string) {
 	if !rt.needsRange && a.minBytes > a.maxBytes {
 		say("minBytes %d is above maxBytes %d", a.minBytes, a.maxBytes)
 	}
-	if a.channels > mostChannels {
-		say("nchannels is %d, and there are at most %d", a.channels, mostChannels)
+	if a.channels > maxChannels {
+		say("nchannels is %d, and there are at most %d", a.channels, maxChannels)
 	}
 	steps, blocks, shared := 0, a.mostBlocks(), 0
 	for g := range a.gpus {
-		var senders, receivers [mostChannels]int
+		var senders, receivers [maxChannels]int
 		for b := range a.gpus[g].blocks {
 			bl := &a.gpus[g].blocks[b]
 			steps = max(steps, len(bl.steps))
 			if slices.ContainsFunc(bl.steps, func(s step) bool { return s.op.sends() }) {
 				senders[bl.channel]++
 			}
-			if slices.ContainsFunc(bl.steps, func(s step) bool { return s.op.takes() }) {
+			if slices.ContainsFunc(bl.steps, func(s step) bool { return s.op.receives() }) {
 				receivers[bl.channel]++
 			}
 			shared = max(shared, senders[bl.channel], receivers[bl.channel])

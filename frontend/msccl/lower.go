@@ -98,7 +98,7 @@ func (l *lowering) part(s *step, first, n, takes, sends int) plan.Step {
 	}
 	src := plan.Span{Rank: plan.None, View: s.src.buffer, First: s.src.chunk + first, N: n}
 	dst := plan.Span{Rank: plan.None, View: s.dst.buffer, First: s.dst.chunk + first, N: n}
-	if s.op.takes() {
+	if s.op.receives() {
 		p.Take = takes
 	}
 	if s.op.sends() {

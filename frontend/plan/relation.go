@@ -1,17 +1,19 @@
 package plan
 
-// RelationOf returns the relation of a collective over world ranks whose buffers have n cells in
-// all: n is the larger of input and output. The name is canonical. It returns nil if there is no
-// such collective here.
+// RelationOf returns the relation of a collective over world ranks. n is the number of cells of a
+// rank's input or output, whichever is larger. The name is canonical. RelationOf returns nil if it
+// does not know the collective.
 //
-//	all_reduce      every rank's cell c: cell c of all inputs
-//	all_gather      cell c: cell c mod n/world of rank c / (n/world)
-//	reduce_scatter  cell c of rank r: cell r*n/world + c of all inputs
-//	all_to_all      cell c of rank r: cell r*n/world + c mod n/world of rank c / (n/world)
-//	broadcast       cell c: cell c of the root
-//	reduce          cell c of the root: cell c of all inputs; other ranks hold anything
-//	gather          cell c of the root: as all_gather; other ranks hold anything
-//	scatter         cell c of rank r: cell r*n/world + c of the root
+// The list has the contributions of output cell c of rank r. A block has b = n/world cells.
+//
+//	all_reduce      cell c of every rank
+//	all_gather      cell c mod b of rank c/b
+//	reduce_scatter  cell r*b + c of every rank
+//	all_to_all      cell r*b + (c mod b) of rank c/b
+//	broadcast       cell c of the root
+//	reduce          r is the root: cell c of every rank; any other r: anything
+//	gather          r is the root: cell c mod b of rank c/b; any other r: anything
+//	scatter         cell r*b + c of the root
 func RelationOf(name string, world, n, root int) *Relation {
 	block := max(n/max(world, 1), 1)
 	all := func(dst []Contribution, cell int) []Contribution {

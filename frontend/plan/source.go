@@ -6,8 +6,8 @@ type File struct {
 	Data []byte
 }
 
-// Program holds what a front end has read. A plan is made of it for a call. The number of messages,
-// and their lengths, depend on the size of the call.
+// Program holds what a front end has read. Plan turns it into the plan of one call: the number of
+// messages, and their lengths, depend on the size of the call.
 type Program struct {
 	Dialect    string   `json:"dialect"`
 	Name       string   `json:"name"`
@@ -15,24 +15,25 @@ type Program struct {
 	Protocol   Protocol `json:"-"`
 	World      int      `json:"ranks"`
 	MinBytes   int64    `json:"min_bytes"`
-	MaxBytes   int64    `json:"max_bytes"` // greatest size that it is for; 0: no limit
-	Fixed      bool     `json:"-"`         // the files have the sizes of all messages: MaxBytes is the only size, and 0 if it is not known
-	SumsOnly   bool     `json:"-"`         // the runtime adds, for every operator of a call
-	Modes      []bool   `json:"-"`         // for each use that it allows: in place?
-	Blocks     int      `json:"-"`         // thread blocks of the rank that has most; 0: the format has none
+	MaxBytes   int64    `json:"max_bytes"` // largest size that the program accepts; 0: no limit
+	Fixed      bool     `json:"-"`         // the files fix the size of each message: MaxBytes is the only size, or 0 if it is unknown
+	SumsOnly   bool     `json:"-"`         // the runtime sums, whatever operator the call names
+	Modes      []bool   `json:"-"`         // the placements that it allows: true is in place, false is out of place
+	Blocks     int      `json:"-"`         // largest number of thread blocks of a rank; 0: the format has none
 	Notes      []string `json:"-"`         // what a user should know: unknown attributes, limits of runtimes
 
-	// Plan makes the plan of a call. Findings are ILL-FORMED; without a plan they have the reason.
+	// Plan makes the plan of a call. Its findings are ILL-FORMED. Without a plan, they say why.
 	Plan func(Call) (*Plan, []Finding) `json:"-"`
-	// WhyNot lists what keeps a runtime from taking this program for a call; none: it would. Loaded
-	// reports whether the runtime at least loads it for this number of ranks. The runtimes of a
-	// format are those of its dialect. Nil: no runtime chooses.
+	// WhyNot returns the reasons why a runtime does not choose this program for a call. Without a
+	// reason it fits the call. Loaded reports whether the runtime at least loads it for this number
+	// of ranks. The name is one of the runtimes of the program's dialect. Nil: no runtime chooses.
 	WhyNot func(runtime string, q Query) (why []string, loaded bool) `json:"-"`
 
-	// Sizes are those at which a plan with a protocol changes its messages, ascending. From each
-	// size on there may be more messages than just below. Nil: the plan is the same for every size.
+	// Sizes returns the sizes of calls, ascending, at which a plan with a protocol changes its
+	// number of messages. Nil: the plan is the same for every size.
 	Sizes func(Protocol) []int64 `json:"-"`
-	// Probes are sizes that show all that a plan does, to judge it with. Nil: the zero Call does.
+	// Probes are sizes of calls whose plans together do all that a plan of this program can do. The
+	// judge tries each. Nil: the zero Call is enough.
 	Probes []int64 `json:"-"`
 }
 
@@ -40,7 +41,7 @@ type Program struct {
 type Call struct {
 	Bytes    int64 // of the larger of input and output of a rank; 0: so few that no message is split
 	InPlace  bool
-	Launches int       // calls back to back; 0: one. Formats whose memory is new for each call know one only
+	Launches int       // calls back to back; 0: one. A format with new memory for each call ignores it
 	Depth    int       // messages that a channel holds; 0: as set by the protocol
 	Root     int       // 1 + the root; 0: not given
 	Protocol *Protocol // in place of the program's own

@@ -40,7 +40,7 @@ func (w *Watch) note(k *Kernel, at fault.Place) {
 
 // Ends notes that a kernel is given up, if positions are wanted.
 func (w *Watch) Ends(k *Kernel, place func() fault.Place) {
-	if w.stopping.Load() {
+	if w.locating.Load() {
 		w.note(k, place())
 	}
 }

@@ -14,20 +14,21 @@ import (
 
 // Watch watches the kernels of one launch.
 //
-// An instruction pays one comparison: a kernel calls Look if it has issued more than NextLook. Ask
-// sets NextLook to 0, so that the next instruction of any kernel answers.
+// An instruction costs one comparison: a kernel calls Look only if it has issued more than NextLook
+// instructions. Ask sets NextLook to 0. So the next instruction of any kernel calls Look, and Look
+// counts an answer.
 type Watch struct {
 	nextLook atomic.Uint32
 	answers  atomic.Uint32
 	kernel   atomic.Pointer[Kernel] // kernel that runs, or ran last
 
 	limits    Limits
-	stopping  atomic.Bool // positions of kernels are wanted
+	locating  atomic.Bool // kernels record their positions: see Locate
 	abandoned atomic.Bool
 
 	mu     sync.Mutex
 	known  map[*Kernel]struct{} // kernels that have run
-	exited error                // of a kernel that ended its goroutine
+	exited error                // fault of the first kernel that ended its goroutine
 	stops  map[*Kernel]*Stop
 }
 
@@ -38,14 +39,14 @@ type Kernel struct {
 	PE    func() string            // may be nil
 	Now   func() (unit.Time, bool) // simulated time; false without a clock; may be nil
 
-	entered *Watch // watch that knows it; the executor's goroutine changes it
+	entered *Watch // watch that has it in known; the executor's goroutine changes it
 
-	context, entry uintptr // of the latest call of Runs; read and written by atomic operations
+	context, entry uintptr // of the latest call of SetCode; read and written by atomic operations
 }
 
-// Runs notes the address of the kernel's tl.Context, as stacks show it, and the start of the
+// SetCode stores the address of the kernel's tl.Context, as stacks show it, and the start of the
 // kernel's code.
-func (k *Kernel) Runs(context, entry uintptr) {
+func (k *Kernel) SetCode(context, entry uintptr) {
 	atomic.StoreUintptr(&k.context, context)
 	atomic.StoreUintptr(&k.entry, entry)
 }
@@ -53,7 +54,7 @@ func (k *Kernel) Runs(context, entry uintptr) {
 // Limits end a launch that does not end by itself. A field of 0 is no limit.
 type Limits struct {
 	Calls uint32    // instructions of one kernel
-	Until unit.Time // simulated time that an instruction may begin at
+	Until unit.Time // latest simulated time at which an instruction may begin
 }
 
 // New makes the Watch of one launch.
@@ -62,12 +63,12 @@ func New(l Limits) *Watch {
 		l.Calls = math.MaxUint32
 	}
 	w := &Watch{limits: l, known: map[*Kernel]struct{}{}, stops: map[*Kernel]*Stop{}}
-	w.rest()
+	w.resetNextLook()
 	return w
 }
 
-// rest ends a question.
-func (w *Watch) rest() {
+// resetNextLook sets nextLook as it was before Ask.
+func (w *Watch) resetNextLook() {
 	if w.limits.Until > 0 {
 		w.nextLook.Store(0) // each instruction looks at the time
 		return
@@ -108,7 +109,7 @@ func (w *Watch) Ask() uint32 {
 // Locate makes kernels record their place, and how many instructions they issue from one visit of a
 // line to the next, until the launch ends. See Stops.
 func (w *Watch) Locate() {
-	w.stopping.Store(true)
+	w.locating.Store(true)
 	w.nextLook.Store(0)
 }
 
@@ -118,8 +119,8 @@ func (w *Watch) Abandon() {
 	w.nextLook.Store(0)
 }
 
-// Look answers a question, and returns the fault of a kernel that has passed a limit. place returns
-// where the kernel is; it walks the stack.
+// Look counts an answer to Ask, and returns the fault of a kernel that has passed a limit. place
+// returns where the kernel is; it walks the stack.
 func (w *Watch) Look(k *Kernel, place func() fault.Place) error {
 	w.answers.Add(1)
 	if w.abandoned.Load() {
@@ -136,28 +137,29 @@ func (w *Watch) Look(k *Kernel, place func() fault.Place) error {
 		}
 		near = near || timed && now > until-until/16
 	}
-	if stopping := w.stopping.Load(); near || stopping {
-		if w.noteLap(k, place()); stopping {
+	if locating := w.locating.Load(); near || locating {
+		if w.noteLap(k, place()); locating {
 			return nil
 		}
 	}
-	w.rest()
+	w.resetNextLook()
 	return nil
 }
 
-// nearLimit returns the number of instructions from which a kernel is so near its limit that it
-// notes where it is.
+// nearLimit returns the number of instructions above which a kernel records its position, because
+// it may soon pass its limit.
 func (w *Watch) nearLimit() uint32 { return w.limits.Calls - min(w.limits.Calls/2, 256) }
 
 // exceeded notes that a kernel has passed a limit, and makes the others note where they are.
 func (w *Watch) exceeded(k *Kernel, f fault.Limit) error {
-	w.stopping.Store(true)
+	w.locating.Store(true)
 	w.note(k, f.Place)
 	return &f
 }
 
-// Running returns the place and the stack of the kernel that runs code of its author's. It is nil
-// if no kernel runs, or if it waits for an instruction to be carried out. It is for reports only.
+// Running returns the place and the stack of the kernel that runs its author's code. It is nil if
+// no kernel runs, or if the kernel waits for an instruction to be carried out. It is for reports
+// only.
 func (w *Watch) Running() *fault.Stalled {
 	k := w.kernel.Load()
 	if k == nil {
@@ -174,10 +176,10 @@ func (w *Watch) Running() *fault.Stalled {
 	return s
 }
 
-// Suspended returns where kernels of the launch are that have begun and wait for their turn, while
-// another kernel runs code of its author's. It is for reports only.
+// Suspended returns the positions of kernels that have begun and wait for their turn, while another
+// kernel runs its author's code. It is for reports only.
 func (w *Watch) Suspended() []Stop {
-	if w.kernel.Load() == nil { // what kernels that ran before have written is visible from here on
+	if w.kernel.Load() == nil { // this atomic load also makes visible what kernels wrote before
 		return nil
 	}
 	w.mu.Lock()

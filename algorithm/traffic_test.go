@@ -77,7 +77,7 @@ func TestSingleSlot(t *testing.T) {
 		if errors.As(err, &hang) != tt.hangs || !tt.hangs && err != nil {
 			t.Errorf("%s of %d ranks: %v, want a hang: %v", tt.a.Name, tt.world, err, tt.hangs)
 		}
-		if tt.hangs && hang.Advice != "set n_slots: 2; with one slot, a rank that forwards a received slot can never send it on" {
+		if tt.hangs && hang.Advice != "set n_slots: 2; with one slot, each rank of the cycle waits to send while its own slot is occupied" {
 			t.Errorf("%s of %d ranks: advice %q", tt.a.Name, tt.world, hang.Advice)
 		}
 		cfg.SlotBytes = 8 // shorter than every chunk

@@ -199,7 +199,8 @@ func (x *explaining) arguments(cmd *cobra.Command, args []string) error {
 	}
 	for _, arg := range args {
 		if x.whatIf == "" {
-			return fmt.Errorf("explain: found %d argument(s), want none, or two files that explain --format json wrote", len(args))
+			return fmt.Errorf("explain: found %q, want no argument, or two files that kernbench explain --format json wrote",
+				strings.Join(args, " "))
 		}
 		if !strings.Contains(arg, "=") {
 			return fmt.Errorf("explain --what-if: found %q, want a setting KEY=VALUE", arg)

@@ -22,7 +22,7 @@ type ncclFlags struct {
 func (n *ncclFlags) add(f *pflag.FlagSet) {
 	f.VarP((*count)(&n.gpus), "ngpus", "g", "ranks per thread, as in nccl-tests: --ranks is -t times -g")
 	f.VarP((*count)(&n.threads), "nthreads", "t", "number of threads, each with -g ranks")
-	f.IntVarP(&n.graph, "cudagraph", "G", 0, "`N` graph launches; there are no graphs, so only 0 is accepted")
+	f.IntVarP(&n.graph, "cudagraph", "G", 0, "`N` graph launches; kernbench does not simulate them, so only 0 is accepted")
 	f.StringVarP(&n.json, "output_file", "J", "", "also write the results to `FILE`, as JSON of nccl-tests")
 	for _, name := range []string{"ngpus", "nthreads", "cudagraph"} {
 		f.Lookup(name).Hidden = true
@@ -33,7 +33,7 @@ func (n *ncclFlags) add(f *pflag.FlagSet) {
 func (n *ncclFlags) apply(f *pflag.FlagSet, ranks *int) error {
 	switch {
 	case n.graph != 0:
-		return fmt.Errorf("-G %d: there are no graphs: leave -G out, and set the launch time in the machine's software (kernbench schema topology)",
+		return fmt.Errorf("-G %d: graph launches are not simulated: leave -G out, and set the launch time by software.launch_ns (kernbench schema topology)",
 			n.graph)
 	case n.gpus == 0 && n.threads == 0:
 		return nil

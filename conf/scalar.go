@@ -180,8 +180,6 @@ func (f *field) unexpected(n *yaml.Node) error {
 	found, hint := found(n), ""
 	if n.Kind == yaml.ScalarNode {
 		switch {
-		case f.kind == kindBool:
-			hint = " (true or false)"
 		case n.Tag == "!!str" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 && f.kind != kindString:
 			hint = ": drop the quotes"
 		case f.kind == kindString && f.enum == nil:
@@ -208,7 +206,7 @@ func (f *field) expected() string {
 	case kindFloat:
 		return "a number, " + f.rangeText()
 	case kindBool:
-		return "a truth value"
+		return "true or false"
 	case kindTime:
 		return "a number of ns, or a time such as 1.5us"
 	case kindRate:

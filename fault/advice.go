@@ -41,7 +41,7 @@ func advice(d *Deadlock, lost *Blocked, at map[int]*Blocked) string {
 	case sending == 0:
 		return "every rank of the cycle receives before it sends: let one of them send first, or drop the receives without a matching send"
 	case slots == 1:
-		return "set n_slots: 2; with one slot, a rank that forwards a received slot can never send it on"
+		return "set n_slots: 2; with one slot, each rank of the cycle waits to send while its own slot is occupied"
 	default:
 		return fmt.Sprintf("the ranks of the cycle wait for free slots: receive earlier, or give the rings more than %d slots (n_slots)", slots)
 	}

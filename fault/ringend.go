@@ -35,7 +35,7 @@ func Pointers(ends []RingEnd, most int) string {
 		return "  no rings"
 	}
 	var b strings.Builder
-	b.WriteString("  rings (slot messages since the start):")
+	b.WriteString("  rings (since the start; head: messages sent; tail: slots given back; cache: what this end knows of the peer):")
 	shown, last := 0, -1
 	for i := range ends {
 		if ends[i].Rank != last {

@@ -88,7 +88,7 @@ func changes(b *bufio.Writer, all []explain.Change, top int) {
 	if len(all) == 0 {
 		return
 	}
-	t := Table{Head: []string{"what if", ">time", ">saved", ">%", ">blame", "then the largest", "flags"}}
+	t := Table{Head: []string{"what if", ">time", ">saved", ">%", ">blame", "largest reason then", "flags"}}
 	anomalies, failed := 0, 0
 	for i, c := range all {
 		switch {

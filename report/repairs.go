@@ -17,7 +17,7 @@ func Repairs(w io.Writer, r *run.Repairs) error {
 		field(b, "slots", "%s", r.Slots)
 	}
 	if r.Silent {
-		field(b, "sends", "none: with all receives left out no rank sends either: give each receive a send, or leave it out")
+		field(b, "sends", "none: no rank sends, even if all receives are left out: give each receive a send, or leave out the receive")
 	}
 	for i := range r.Found {
 		field(b, "repair", "%s", repair(&r.Found[i]))

@@ -85,7 +85,7 @@ var results = map[string]*run.Result{
 		RanksOK: 2, RanksChecked: true, Launches: 1, WallTime: 250 * time.Microsecond,
 		Traffic: []run.Traffic{{Rank: 0, Read: 256, Gets: 1, Notifies: 1, Waits: 1, Atomics: 2},
 			{Rank: 1, Notifies: 1, Waits: 1, Syncs: 1}},
-		Class: &run.Class{Name: "scheduled", What: "the outcome may depend on which agent comes first",
+		Class: &run.Class{Name: "scheduled", What: "the outcome may depend on which rank, program or engine comes first",
 			Claim: "this run says nothing certain about other timings", Depends: []run.Depend{
 				{Op: "set", Call: "put_signal", Line: "x.go:7", Why: "hides what the word held before", Count: 1200},
 				{Op: "load_scalar", Call: "load_scalar", Why: "the value that it reads depends on the time of the call", Count: 1},

@@ -7,7 +7,7 @@ type Class uint8
 const (
 	Directed  Class = iota // only directed messages, and memory that is not shared
 	Counting               // besides: shared memory, and words that only grow, waited for with >= and >
-	Scheduled              // the outcome may depend on which agent comes first
+	Scheduled              // the outcome may depend on which rank, program or engine comes first
 )
 
 func (c Class) String() string { return [...]string{"directed", "counting", "scheduled"}[c] }

@@ -129,7 +129,7 @@ func (d *Detector) settleSwaps() {
 		}
 		for _, at := range s.places {
 			if s.contested && (s.noLock || s.holder != noHolder) {
-				d.depend("compare_swap", "the schedule decides which agent comes first", at.call, at.line)
+				d.depend("compare_swap", "the schedule decides which rank, program or engine comes first", at.call, at.line)
 			}
 		}
 		s.places = nil

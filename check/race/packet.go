@@ -99,7 +99,7 @@ func (d *Detector) missingLines(f, e *event) string {
 	}
 	for _, l := range d.mores[u.more].lines {
 		if l.agent == e.agent {
-			return fmt.Sprintf("%v has waited for some lines of %s only, and a flag orders its own line: wait for all lines that %s reads, or for the whole packet",
+			return fmt.Sprintf("%v has waited for only some lines of %s, and a flag orders only its own line: wait for all lines that %s reads, or for the whole packet",
 				d.agentOf(e), d.spot(f), d.spot(e))
 		}
 	}

@@ -106,11 +106,11 @@ func TestPackets(t *testing.T) {
 		{"the second line after the flag of the first", both, func(c *tl.Context, a tl.Args, data tl.Sym, flags tl.Signal) {
 			c.WaitLines(flags.At(1), 1, 0, 1)
 			one(c, a, data.Chunk(2, 1).Slice(1, 1))
-		}, "race on window.w.data", "has waited for some lines of put_ll", mem.PutSignal},
+		}, "race on window.w.data", "has waited for only some lines of put_ll", mem.PutSignal},
 		{"all lines after the flags of three", both, func(c *tl.Context, a tl.Args, data tl.Sym, flags tl.Signal) {
 			c.WaitLines(flags.At(0), 1, 1, 3)
 			take(c, a, data, 0)
-		}, "race on window.w.data", "and a flag orders its own line", mem.PutSignal},
+		}, "race on window.w.data", "and a flag orders only its own line", mem.PutSignal},
 		{"all lines, each after its flag", both, func(c *tl.Context, a tl.Args, data tl.Sym, flags tl.Signal) {
 			for _, line := range []int{2, 0, 3, 1} {
 				c.WaitLines(flags.At(0), 1, line, 1)

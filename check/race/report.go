@@ -198,7 +198,7 @@ func (d *Detector) Report() *Report {
 	for _, h := range r.Hazards {
 		r.Depends = append(r.Depends, Depend{
 			Op: h.Kind.title(), Call: h.Second.Call, Line: h.Second.Line, Count: h.Count,
-			Why: "with " + spot(h.First.Call, h.First.Line),
+			Why: "conflicts with " + spot(h.First.Call, h.First.Line),
 		})
 	}
 	return r

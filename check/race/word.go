@@ -151,7 +151,7 @@ func (d *Detector) atomically(r *history.Record) {
 	case !d.opts.Ignored && swap:
 		d.depend("compare_swap", "who comes first depends on the schedule", r.Call, r.Line)
 	case !d.opts.Ignored:
-		d.depend("fetch_add", "what it returns depends on which agent comes first", r.Call, r.Line)
+		d.depend("fetch_add", "what it returns depends on which rank, program or engine comes first", r.Call, r.Line)
 	case swap:
 		d.swapped(r)
 	default:

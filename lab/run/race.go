@@ -172,7 +172,7 @@ func (x *Job) judged(ctx context.Context, p Pass) (*Execution, error) {
 var whats = map[race.Class]string{
 	race.Directed:  "directed messages, and memory that is not shared",
 	race.Counting:  "shared memory, and words that only grow",
-	race.Scheduled: "the outcome may depend on which agent comes first",
+	race.Scheduled: "the outcome may depend on which rank, program or engine comes first",
 }
 
 // raceVerdict writes the verdict, and adds the hazards.

@@ -256,7 +256,7 @@ func TestErrorsOfJSON(t *testing.T) {
 	for _, tt := range []struct{ old, now, want string }{
 		{"", "", ""},
 		{"f16", "f17", `x.json:5: found type "f17"`},
-		{`"type"`, `"typ"`, `x.json:5: found key "typ", which a program has not`},
+		{`"type"`, `"typ"`, `x.json:5: found unknown key "typ" in a program`},
 		{`"world": 1`, `"world": 1, "world": 1`, `x.json:8: found key "world" again`},
 		{"1.W", "1.W", ""},
 		{"E->0.W", "E->7.W", "x.json:13: ring E->7.W leads to rank 7"},

@@ -169,7 +169,7 @@ func (x *walker) object(what string, keys map[string]func() error) error {
 		key, _ := t.(string)
 		switch take := keys[key]; {
 		case take == nil:
-			return x.errorf("found key %q, which %s has not", key, what)
+			return x.errorf("found unknown key %q in %s", key, what)
 		case seen[key]:
 			return x.errorf("found key %q again, want it once", key)
 		default:

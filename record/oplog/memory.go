@@ -26,7 +26,7 @@ type memory struct {
 type TooLarge struct{ Need, Budget unit.Bytes }
 
 func (e *TooLarge) Error() string {
-	return fmt.Sprintf("the data of this run needs about %v of memory, more than the limit of %v: use fewer elements or ranks, or do not move the data",
+	return fmt.Sprintf("the data of this run needs about %v of memory, more than the limit of %v: use fewer elements or ranks, or do not verify data",
 		about(e.Need), about(e.Budget))
 }
 

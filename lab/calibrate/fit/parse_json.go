@@ -49,7 +49,7 @@ func (t *Table) parseJSON(data []byte) error {
 	}
 	results := root.fields["results"]
 	if results == nil || results.items == nil {
-		return j.errorf(root, "found no list of results, want version %d of what nccl-tests writes with -J", newestJSON)
+		return j.errorf(root, "found no list of results, want the JSON that nccl-tests writes with -J, version %d", newestJSON)
 	}
 	var out, in []row
 	for _, v := range results.items {

@@ -165,7 +165,7 @@ function changes(r) {
     { name: 'time', unit: 'ps', get: (c) => (c.error ? null : c.simulated_time_ps + (c.launch_overhead_ps || 0)), cell: (c) => (c.error ? c.error : time(c.simulated_time_ps + (c.launch_overhead_ps || 0))) },
     { name: 'saved', unit: 'ps', get: (c) => (c.error ? null : c.saved_ps), bar: (c) => (c.error ? 0 : c.saved_percent / 100) },
     { name: 'share', unit: 'percent', get: (c) => (c.error ? null : c.saved_percent) },
-    { name: 'then the largest', get: (c) => c.next || '' },
+    { name: 'largest reason then', get: (c) => c.next || '' },
     { name: 'flags', get: (c) => c.flags || '' },
   ], r.changes, { rows: 12 });
 }

@@ -10,7 +10,7 @@ import (
 // tile by tile.
 func binomialBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
-	up, children := topology.BinomialStep(r.me, r.n)
+	up, children := topology.BinomialStep(r.number, r.n)
 	mine, out := a.Shard(me), a.Out(me, a.NElem)
 	for lo, length := range tiles(a.NElem, a.DType) {
 		var v tl.Tensor

@@ -12,16 +12,16 @@ import (
 func binomialGather(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	all := staging(c, a, r.n*a.NElem) // the vectors of the ranks from this one on
-	if r.me == 0 && r.root == 0 && a.OutBlocks == nil {
+	if r.number == 0 && r.root == 0 && a.OutBlocks == nil {
 		all = a.Out(me, r.n*a.NElem)
 	}
-	up, children := topology.BinomialStep(r.me, r.n)
+	up, children := topology.BinomialStep(r.number, r.n)
 	keep(c, all.Chunk(r.n, 0), a.Shard(me))
 	for k := range children {
-		c.RecvTo(topology.HopEast(k), run(all, r.n, 1<<k, r.below(r.me+1<<k)))
+		c.RecvTo(topology.HopEast(k), run(all, r.n, 1<<k, r.below(r.number+1<<k)))
 	}
 	if up >= 0 {
-		c.SendRef(topology.HopWest(up), run(all, r.n, 0, r.below(r.me)))
+		c.SendRef(topology.HopWest(up), run(all, r.n, 0, r.below(r.number)))
 		return
 	}
 	for i := range r.n {

@@ -10,7 +10,7 @@ import (
 // parent. Long vectors are sent tile by tile.
 func binomialReduce(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
-	up, children := topology.BinomialStep(r.me, r.n)
+	up, children := topology.BinomialStep(r.number, r.n)
 	for lo, length := range tiles(a.NElem, a.DType) {
 		acc := c.Load(a.Shard(me).Slice(lo, length))
 		for k := range children {

@@ -15,10 +15,10 @@ func binomialScatter(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	m := a.NElem / r.n
 	all := staging(c, a, a.NElem) // the blocks of the ranks from this one on
-	up, children := topology.BinomialStep(r.me, r.n)
+	up, children := topology.BinomialStep(r.number, r.n)
 	switch {
 	case up >= 0:
-		c.RecvTo(topology.HopWest(up), run(all, r.n, 0, r.below(r.me)))
+		c.RecvTo(topology.HopWest(up), run(all, r.n, 0, r.below(r.number)))
 	case r.root == 0 && a.InBlocks == nil:
 		all = a.Shard(me)
 	default:
@@ -27,7 +27,7 @@ func binomialScatter(c *tl.Context, a tl.Args) {
 		}
 	}
 	for k := children - 1; k >= 0; k-- {
-		c.SendRef(topology.HopEast(k), run(all, r.n, 1<<k, r.below(r.me+1<<k)))
+		c.SendRef(topology.HopEast(k), run(all, r.n, 1<<k, r.below(r.number+1<<k)))
 	}
 	keep(c, a.Out(me, m), all.Chunk(r.n, 0))
 }

@@ -8,10 +8,10 @@ import "kernbench/tl"
 func chainBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	mine, out, n := a.Shard(me), a.Out(me, a.NElem), pieces(c.ScratchBytes(), a, a.NElem, r.n-1)
-	if r.me > 0 {
+	if r.number > 0 {
 		for k := range n {
 			v := c.Recv(tl.West, out.Chunk(n, k).Shape, a.DType)
-			if r.me < r.n-1 {
+			if r.number < r.n-1 {
 				c.Send(tl.East, v)
 			}
 			c.Store(out.Chunk(n, k), v)

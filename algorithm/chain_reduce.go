@@ -14,10 +14,10 @@ func chainReduce(c *tl.Context, a tl.Args) {
 		if k+1 < n {
 			next = c.Load(mine.Chunk(n, k+1))
 		}
-		if r.me < r.n-1 {
+		if r.number < r.n-1 {
 			acc = c.Combine(a.Op, acc, c.Recv(tl.East, acc.Shape(), acc.DType()))
 		}
-		if r.me > 0 {
+		if r.number > 0 {
 			c.Send(tl.West, acc)
 		} else {
 			c.Store(a.Out(me, a.NElem).Chunk(n, k), c.Finish(a.Op, acc, r.n))

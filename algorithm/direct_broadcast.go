@@ -32,7 +32,7 @@ func (r rooted) owner() (owner, owners int) {
 	if r.n == 1 {
 		return 0, 1
 	}
-	return r.me - 1, r.n - 1
+	return r.number - 1, r.n - 1
 }
 
 // DirectBroadcast uses all links of the root at once.

@@ -25,7 +25,7 @@ func doubleTreeBroadcast(c *tl.Context, a tl.Args) {
 			}
 			to := out.Chunk(2, half).Chunk(t.chunks, i)
 			var v tl.Tensor
-			if r.me == 0 {
+			if r.number == 0 {
 				v = c.Load(mine.Chunk(2, half).Chunk(t.chunks, i))
 			} else {
 				v = c.Recv(t.up.from, to.Shape, a.DType)
@@ -33,7 +33,7 @@ func doubleTreeBroadcast(c *tl.Context, a tl.Args) {
 			for _, child := range t.down {
 				c.Send(child.to, v)
 			}
-			if r.me > 0 || out.Addr != mine.Addr {
+			if r.number > 0 || out.Addr != mine.Addr {
 				c.Store(to, v)
 			}
 			c.Free(v)
@@ -57,7 +57,7 @@ func rootedTrees(c *tl.Context, r rooted, a tl.Args) (trees [2]rootedTree) {
 	height := topology.Hops(r.n) + 1
 	for tree := range trees {
 		t := rootedTree{height: height, chunks: pieces(c.ScratchBytes(), a, tl.CDiv(a.NElem, 2), height)}
-		up, children := topology.TwoTreesUnderStep(r.me, r.n, tree)
+		up, children := topology.TwoTreesUnderStep(r.number, r.n, tree)
 		if up >= 0 {
 			t.up = r.branch(up)
 		}
@@ -76,8 +76,8 @@ func rootedTrees(c *tl.Context, r rooted, a tl.Args) (trees [2]rootedTree) {
 
 // branch returns the path from the root to a rank, and back.
 func (r rooted) branch(peer int) (b branch) {
-	b.to, _ = topology.Hop(r.me, peer, r.n)
-	_, b.from = topology.Hop(peer, r.me, r.n)
+	b.to, _ = topology.Hop(r.number, peer, r.n)
+	_, b.from = topology.Hop(peer, r.number, r.n)
 	return b
 }
 

@@ -19,7 +19,7 @@ func doubleTreeReduce(c *tl.Context, a tl.Args) {
 			for _, child := range t.down {
 				acc = c.Combine(a.Op, acc, c.Recv(child.from, acc.Shape(), acc.DType()))
 			}
-			if r.me > 0 {
+			if r.number > 0 {
 				c.Send(t.up.to, acc)
 			} else {
 				c.Store(a.Out(me, a.NElem).Chunk(2, half).Chunk(t.chunks, i), c.Finish(a.Op, acc, r.n))

@@ -11,7 +11,9 @@ import (
 // rooted numbers the ranks of a call from its root on, so that trees and chains do not depend on
 // the root. The root is 0, the rank after it 1, and so on around to the rank before it.
 type rooted struct {
-	root, me, n int
+	root   int // rank
+	number int // of this rank
+	n      int // ranks
 }
 
 // fromRoot returns the rooted numbers of a call whose root is the first number of the launch.

@@ -14,20 +14,20 @@ import (
 func scatterAllGatherBroadcast(c *tl.Context, a tl.Args) {
 	r, me := fromRoot(c, a), c.Rank()
 	out := a.Out(me, a.NElem)
-	up, children := topology.BinomialStep(r.me, r.n)
+	up, children := topology.BinomialStep(r.number, r.n)
 	if up < 0 {
 		keep(c, out, a.Shard(me))
 	} else {
-		c.RecvTo(topology.HopWest(up), run(out, r.n, r.me, r.below(r.me)))
+		c.RecvTo(topology.HopWest(up), run(out, r.n, r.number, r.below(r.number)))
 	}
 	for k := children - 1; k >= 0; k-- {
-		child := r.me + 1<<k
+		child := r.number + 1<<k
 		c.SendRef(topology.HopEast(k), run(out, r.n, child, r.below(child)))
 	}
 	for i := range strips(out, r.n) {
-		part := c.Load(strip(out.Chunk(r.n, r.me), i))
+		part := c.Load(strip(out.Chunk(r.n, r.number), i))
 		for step := range r.n - 1 {
-			_, k := topology.RingGatherStep(r.me-1, step, r.n)
+			_, k := topology.RingGatherStep(r.number-1, step, r.n)
 			c.Send(topology.HopEast(0), part)
 			c.Free(part)
 			to := strip(out.Chunk(r.n, k), i)

@@ -199,18 +199,22 @@ type Unreceived struct {
 }
 
 func (e *Unreceived) Error() string {
-	s := fmt.Sprintf("%v: all kernels ended, but %d message(s) from rank %d (direction %s) were never received",
-		e.Place, e.Count, e.From, e.Dir)
+	messages, were := "messages", "were"
+	if e.Count == 1 {
+		messages, were = "message", "was"
+	}
+	s := fmt.Sprintf("%v: all kernels ended, but %d %s from rank %d (direction %s) %s never received",
+		e.Place, e.Count, messages, e.From, e.Dir, were)
 	if e.Sent != "" {
-		s += fmt.Sprintf(": the first was sent by %s of rank %d", e.Sent, e.From)
+		s += fmt.Sprintf("; rank %d sent the first with %s", e.From, e.Sent)
 	}
 	switch {
 	case e.Announced != "":
-		return s + fmt.Sprintf("; %s announced its receive, and nothing waited for it: wait for every future", e.Announced)
+		return s + fmt.Sprintf("; %s announced its receive, and nothing waited for it; wait for every future", e.Announced)
 	case e.Last != "":
-		return s + fmt.Sprintf("; the last receive of that ring was %s: every send needs its receive", e.Last)
+		return s + fmt.Sprintf("; the last receive of that ring was %s; every send needs its receive", e.Last)
 	}
-	return s + "; that ring has no receive at all: every send needs its receive"
+	return s + "; that ring has no receive at all; every send needs its receive"
 }
 
 // RingMemory is a launch whose rings do not fit where buffer_kind puts them.

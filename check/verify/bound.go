@@ -53,18 +53,18 @@ func newBound(c collective.Call, n, depth int) bound {
 		k++ // its reciprocal
 		b.relative = growth(k, u)
 		b.absolute = float64(n) * eta * (1 + b.relative)
-		b.formula = fmt.Sprintf("((1+u)^%d-1) sum|x|/n = %.3g sum|x|/n", k, b.relative)
+		b.formula = fmt.Sprintf("%.3g sum|x|/n (%s)", b.relative, roundings(k))
 	case c.Op == tl.Prod:
 		k = max(k, n-1)
 		b.relative = growth(k, u)
 		b.absolute = float64(n) * eta * (1 + b.relative)
-		b.formula = fmt.Sprintf("((1+u)^%d-1) |prod| = %.3g |prod|", k, b.relative)
+		b.formula = fmt.Sprintf("%.3g |prod| (%s)", b.relative, roundings(k))
 	default:
 		b.relative = growth(k, u)
-		b.formula = fmt.Sprintf("((1+u)^%d-1) sum|x| = %.3g sum|x|", k, b.relative)
+		b.formula = fmt.Sprintf("%.3g sum|x| (%s)", b.relative, roundings(k))
 		if r := float64(n-1) * u; k < n && r <= b.relative {
 			b.relative = r
-			b.formula = fmt.Sprintf("%d u sum|x| = %.3g sum|x|", n-1, r)
+			b.formula = fmt.Sprintf("%.3g sum|x| (%s)", r, roundings(n-1))
 		}
 	}
 	return b
@@ -87,6 +87,13 @@ func (b *bound) all(dst []float64, ref *collective.Reference) []float64 {
 		dst = append(dst, b.at(ref, i))
 	}
 	return dst
+}
+
+func roundings(k int) string {
+	if k == 1 {
+		return "1 rounding"
+	}
+	return fmt.Sprintf("%d roundings", k)
 }
 
 // growth is (1+u)^k - 1.

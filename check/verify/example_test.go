@@ -40,6 +40,6 @@ func ExampleCheck() {
 	fmt.Println(v.Failures[0])
 	// Output:
 	// provenance FAIL: 1 of 2 ranks hold elements with other contributions than all_reduce requires, 4 elements in all
-	// values FAIL: 1 of 2 ranks have wrong values, 4 elements in all (against float64, bound 1 u sum|x| = 5.96e-08 sum|x|)
+	// values FAIL: 1 of 2 ranks have wrong values, 4 elements in all (against float64, allowed error 5.96e-08 sum|x| (1 rounding))
 	// rank 1, element 0 and 3 more: got 1, expected 3 ± 1.79e-07; holds only the input of rank 0 (input element 0)
 }

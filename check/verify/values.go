@@ -24,7 +24,7 @@ func (c *check) values() {
 	text := "every element is the bits that were sent"
 	if c.Collective.Reduces {
 		b := newBound(c.Call, c.Call.World, c.depth)
-		text = "against float64, bound " + b.formula
+		text = "against float64, allowed error " + b.formula
 		if b.formula == "exact" {
 			text = "every element is exact"
 		}

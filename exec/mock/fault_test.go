@@ -86,8 +86,8 @@ func TestFaults(t *testing.T) {
 			name:   "never received",
 			kernel: func(c *tl.Context, a tl.Args) { c.Send(tl.East, own(c, a)) },
 			want:   &fault.Unreceived{},
-			text: []string{"rank 0", "1 message(s) from rank 2 (direction W)",
-				"the first was sent by send(E) at mock/fault_test.go:", " of rank 2; that ring has no receive at all"},
+			text: []string{"rank 0", "1 message from rank 2 (direction W)",
+				"rank 2 sent the first with send(E) at mock/fault_test.go:", "; that ring has no receive at all"},
 		},
 		{
 			name: "more sent than received",
@@ -99,7 +99,7 @@ func TestFaults(t *testing.T) {
 				c.Recv(tl.West, x.Shape(), x.DType())
 			},
 			want: &fault.Unreceived{},
-			text: []string{"2 message(s) from rank 2 (direction W)", "send(E) at mock/fault_test.go:",
+			text: []string{"2 messages from rank 2 (direction W)", "send(E) at mock/fault_test.go:",
 				"the last receive of that ring was recv(W) #0 at mock/fault_test.go:"},
 		},
 		{
@@ -113,7 +113,7 @@ func TestFaults(t *testing.T) {
 				c.Wait(first)
 			},
 			want: &fault.Unreceived{},
-			text: []string{"1 message(s) from rank 2 (direction W)", "recv_async(W) #1 at mock/fault_test.go:",
+			text: []string{"1 message from rank 2 (direction W)", "recv_async(W) #1 at mock/fault_test.go:",
 				"announced its receive, and nothing waited for it"},
 		},
 		{
@@ -125,7 +125,7 @@ func TestFaults(t *testing.T) {
 				}
 			},
 			want: &fault.Unreceived{},
-			text: []string{"rank 2", "1 message(s) from rank 1"},
+			text: []string{"rank 2", "1 message from rank 1"},
 		},
 		{
 			name: "memory that was never written",

@@ -82,8 +82,8 @@ func TestFaults(t *testing.T) {
 			name:   "never received",
 			kernel: func(c *tl.Context, a tl.Args) { c.Send(tl.East, own(c, a)) },
 			want:   &fault.Unreceived{},
-			text: []string{"rank 0 (sip0.cube0.pe0)", "1 message(s) from rank 2 (direction W)",
-				"the first was sent by send(E) at sim/fault_test.go:", " of rank 2; that ring has no receive at all"},
+			text: []string{"rank 0 (sip0.cube0.pe0)", "1 message from rank 2 (direction W)",
+				"rank 2 sent the first with send(E) at sim/fault_test.go:", "; that ring has no receive at all"},
 		},
 		{
 			name: "more sent than received",
@@ -95,7 +95,7 @@ func TestFaults(t *testing.T) {
 				c.Recv(tl.West, x.Shape(), x.DType())
 			},
 			want: &fault.Unreceived{},
-			text: []string{"2 message(s) from rank 2 (direction W)", "send(E) at sim/fault_test.go:",
+			text: []string{"2 messages from rank 2 (direction W)", "send(E) at sim/fault_test.go:",
 				"the last receive of that ring was recv(W) #0 at sim/fault_test.go:"},
 		},
 		{
@@ -109,7 +109,7 @@ func TestFaults(t *testing.T) {
 				c.Wait(first)
 			},
 			want: &fault.Unreceived{},
-			text: []string{"1 message(s) from rank 2 (direction W)", "recv_async(W) #1 at sim/fault_test.go:",
+			text: []string{"1 message from rank 2 (direction W)", "recv_async(W) #1 at sim/fault_test.go:",
 				"announced its receive, and nothing waited for it"},
 		},
 		{
@@ -121,7 +121,7 @@ func TestFaults(t *testing.T) {
 				}
 			},
 			want: &fault.Unreceived{},
-			text: []string{"rank 2", "1 message(s) from rank 1"},
+			text: []string{"rank 2", "1 message from rank 1"},
 		},
 		{
 			name:   "memory that the machine does not have",

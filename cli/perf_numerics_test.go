@@ -49,7 +49,7 @@ func TestNumericsFullDisk(t *testing.T) {
 
 // A command prints the same for every number of parallel runs.
 func TestNumericsSameRunSameBytes(t *testing.T) {
-	args := append(numericsArgs, "-e", "16K", "--inputs", "all", "--algorithm",
+	args := append(numericsArgs, "-e", "2K", "--inputs", "all", "--algorithm",
 		"ring_allreduce_chunked,double_tree_allreduce", "--format", "json")
 	_, first, _ := call(t.Context(), args...)
 	_, second, _ := call(t.Context(), args...)

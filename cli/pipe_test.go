@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestPipeWithoutWriter: a command that waits for a pipe ends on the first signal.
@@ -28,6 +29,7 @@ func TestPipeWithoutWriter(t *testing.T) {
 	// This fails until the command waits for a writer.
 	w, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	for errors.Is(err, syscall.ENXIO) {
+		time.Sleep(time.Millisecond)
 		w, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	}
 	if err != nil {

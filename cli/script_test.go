@@ -100,12 +100,13 @@ func scripts(t *testing.T, dir string, all bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	caches := map[string]string{"GOCACHE": goEnv("GOCACHE"), "GOMODCACHE": goEnv("GOMODCACHE")} // a script's home is empty
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", dir),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("CHECKOUT", root)
-			for _, name := range []string{"GOCACHE", "GOMODCACHE"} { // a script's home is empty
-				e.Setenv(name, goEnv(name))
+			for name, folder := range caches {
+				e.Setenv(name, folder)
 			}
 			return nil
 		},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"kernbench/internal/exhaustive"
 	"kernbench/lab/calibrate"
 	"kernbench/lab/run"
 	"kernbench/unit"
@@ -24,14 +25,18 @@ func TestSwitchPoints(t *testing.T) {
 		sets                 []string
 		off                  map[string]string // programs, with the reason
 		twice                map[string]string // that are run in two ranges of sizes
+		largest              unit.Bytes        // that is simulated by default: a larger one shows the same
 	}{
-		{"dgx-a100", "all_reduce", 8, nil, nil, nil},
-		{"dgx-h100", "all_reduce", 8, nil, nil, map[string]string{"ring ll": slow, "nvls simple": slow}},
-		{"dgx-h200", "all_reduce", 8, nil, nil, map[string]string{"ring ll": slow, "nvls simple": slow}},
-		{"dgx-b200", "all_reduce", 8, nil, nil, nil},
-		{"dgx-b200", "all_gather", 8, nil, map[string]string{"ring simple": gather}, nil},
-		{"dgx-b200", "all_reduce", 16, []string{"system.nodes.count=2"}, nil, nil},
+		{"dgx-a100", "all_reduce", 8, nil, nil, nil, 8 * unit.MiB},
+		{"dgx-h100", "all_reduce", 8, nil, nil, map[string]string{"ring ll": slow, "nvls simple": slow}, 8 * unit.MiB},
+		{"dgx-h200", "all_reduce", 8, nil, nil, map[string]string{"ring ll": slow, "nvls simple": slow}, 8 * unit.MiB},
+		{"dgx-b200", "all_reduce", 8, nil, nil, nil, 8 * unit.MiB},
+		{"dgx-b200", "all_gather", 8, nil, map[string]string{"ring simple": gather}, nil, 32 * unit.MiB},
+		{"dgx-b200", "all_reduce", 16, []string{"system.nodes.count=2"}, nil, nil, 32 * unit.MiB},
 	} {
+		if exhaustive.On() {
+			test.largest = 64 * unit.MiB
+		}
 		t.Run(fmt.Sprintf("%s %s %d", test.topology, test.collective, test.ranks), func(t *testing.T) {
 			t.Parallel()
 			var text strings.Builder
@@ -41,7 +46,7 @@ func TestSwitchPoints(t *testing.T) {
 			}
 			s, err := calibrate.RunScore(context.Background(), calibrate.ScoreSpec{
 				Base: run.Spec{Topology: test.topology, Sets: test.sets}, Files: []string{write(t, text.String())},
-				Largest: 64 * unit.MiB,
+				Largest: test.largest,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -74,8 +74,8 @@ func TestChannelsAreRight(t *testing.T) {
 		for _, ranks := range []int{2, 3, 8} {
 			r, err := perf.Run(context.Background(), perf.Spec{
 				Base: run.Spec{Topology: "dgx-a100", Ranks: ranks,
-					Sets: []string{"pe.tcm.scratch=1MiB", "defaults.slot_size=32KiB"}},
-				Collective: what, Min: 100_000, Max: 5_000_000, Factor: 7, Algorithms: []string{algorithm}, Check: true, Memory: unit.GiB,
+					Sets: []string{"pe.tcm.scratch=256KiB", "defaults.slot_size=32KiB"}},
+				Collective: what, Min: 50_000, Max: 1_250_000, Factor: 5, Algorithms: []string{algorithm}, Check: true, Memory: unit.GiB,
 			}, nil, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -52,7 +52,7 @@ func TestFastestOfAll(t *testing.T) {
 		ranks    int
 	}
 	machines := []machine{{"dgx-h100", 8}, {"ahbm-cube", 8}, {"tpu-v4", 16}}
-	collectives, most := []string{"reduce_scatter", "broadcast"}, 4*unit.MiB
+	collectives, most := []string{"reduce_scatter", "broadcast"}, unit.MiB
 	if exhaustive.On() {
 		machines = append(machines, machine{"dgx-a100", 8}, machine{"dgx-b200", 8}, machine{"mi300x-8", 8}, machine{"ascend-910b-8", 8},
 			machine{"leaf-spine-roce", 16}, machine{"gb200-nvl72", 16}, machine{"ahbm", 16})
@@ -100,9 +100,9 @@ func TestFastestOfAll(t *testing.T) {
 func TestExtrapolated(t *testing.T) {
 	s := perfOf("all_reduce", 8)
 	s.Base.Topology, s.Check, s.Algorithms = "dgx-a100", false, []string{"ring_allreduce_chunked", "direct_allreduce"}
-	s.Min, s.Max = 4*unit.MiB, 64*unit.MiB
+	s.Min, s.Max = unit.MiB, 16*unit.MiB
 	whole := measured(t, s)
-	s.MeasureTo = 16 * unit.MiB
+	s.MeasureTo = 4 * unit.MiB
 	part := measured(t, s)
 	for i := range whole.Rows {
 		want, got := &whole.Rows[i], &part.Rows[i]
@@ -116,8 +116,8 @@ func TestExtrapolated(t *testing.T) {
 			continue
 		}
 		e := got.Extrapolated
-		if e == nil || e.From != [2]unit.Bytes{8 * unit.MiB, 16 * unit.MiB} || e.Error == nil ||
-			!strings.HasPrefix(got.Note, "extrapolated from 8 MiB and 16 MiB, which at 16 MiB is off by ") {
+		if e == nil || e.From != [2]unit.Bytes{2 * unit.MiB, 4 * unit.MiB} || e.Error == nil ||
+			!strings.HasPrefix(got.Note, "extrapolated from 2 MiB and 4 MiB, which at 4 MiB is off by ") {
 			t.Errorf("%s %v: %+v, %q", got.Algorithm, got.Size, e, got.Note)
 		}
 		for name, ratio := range map[string]float64{
@@ -146,7 +146,7 @@ func TestNotBelowLimits(t *testing.T) {
 
 // TestAutoExtrapolates: with auto, sizes from 64 MiB on are extrapolated.
 func TestAutoExtrapolates(t *testing.T) {
-	s := perfOf("reduce_scatter", 8)
+	s := perfOf("reduce_scatter", 2)
 	s.Base.Topology, s.Check, s.Algorithms = "dgx-h100", false, []string{"auto"}
 	s.Min, s.Max, s.Factor = unit.MiB, 512*unit.MiB, 8
 	rows := measured(t, s).Rows
@@ -174,18 +174,18 @@ func TestAutoGivesGridsAShape(t *testing.T) {
 // goes on from the largest size that may be measured and its half, as with sizes that double.
 func TestAutoExtrapolatesFromItsLargestSizes(t *testing.T) {
 	s := perf.Spec{
-		Base: run.Spec{Topology: "dgx-h100"}, Collective: "all_gather", Min: 128 * unit.KiB, Max: 64 * unit.MiB, Factor: 8,
-		Algorithms: []string{"auto"}, MeasureTo: 16 * unit.MiB,
+		Base: run.Spec{Topology: "dgx-h100"}, Collective: "all_gather", Min: 16 * unit.KiB, Max: 8 * unit.MiB, Factor: 8,
+		Algorithms: []string{"auto"}, MeasureTo: 2 * unit.MiB,
 	}
 	rows := measured(t, s).Rows
 	if len(rows) != 4 || rows[2].Extrapolated != nil {
 		t.Fatalf("%d rows", len(rows))
 	}
 	last := rows[3]
-	if e := last.Extrapolated; e == nil || e.From != [2]unit.Bytes{8 * unit.MiB, 16 * unit.MiB} {
+	if e := last.Extrapolated; e == nil || e.From != [2]unit.Bytes{unit.MiB, 2 * unit.MiB} {
 		t.Fatalf("%+v", last.Extrapolated)
 	}
-	s.Algorithms, s.Min, s.MeasureTo = []string{last.Algorithm}, 64*unit.MiB, 0
+	s.Algorithms, s.Min, s.MeasureTo = []string{last.Algorithm}, 8*unit.MiB, 0
 	s.Vary = []sweep.Variation{{Key: "protocol", Values: []string{last.Protocol}}}
 	if want := measured(t, s).Rows[0].InPlace.Time; math.Abs(float64(last.InPlace.Time)/float64(want)-1) > 0.2 {
 		t.Errorf("%s %s: %v, simulated %v", last.Algorithm, last.Protocol, last.InPlace.Time, want)

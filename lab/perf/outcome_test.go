@@ -112,12 +112,12 @@ func TestPerfOfWhatAnAlgorithmRefuses(t *testing.T) {
 func TestPerfOfTooLittleMemory(t *testing.T) {
 	for key, test := range map[string]struct{ algorithm, note string }{
 		"pe.tcm.scratch=1KiB": {"tree_allreduce",
-			" left out at 2 KiB and 64 KiB: its data do not fit the scratch of 1 KiB (key pe.tcm.scratch)"},
-		"cube.hbm.capacity_per_pe=144KiB": {"window_allreduce_ring",
-			"at 64 KiB: its data do not fit the HBM (key cube.hbm.capacity_per_pe)"},
+			" left out at 2 KiB and 16 KiB: its data do not fit the scratch of 1 KiB (key pe.tcm.scratch)"},
+		"cube.hbm.capacity_per_pe=36KiB": {"window_allreduce_ring",
+			"at 16 KiB: its data do not fit the HBM (key cube.hbm.capacity_per_pe)"},
 	} {
 		s := perfOf("all_reduce", 4)
-		s.Min, s.Max, s.Factor, s.Check = 2*unit.KiB, 64*unit.KiB, 32, false
+		s.Min, s.Max, s.Factor, s.Check = 2*unit.KiB, 16*unit.KiB, 8, false
 		s.Base.Sets = []string{key}
 		s.Algorithms = []string{test.algorithm}
 		named := measured(t, s)
@@ -135,7 +135,7 @@ func TestPerfOfTooLittleMemory(t *testing.T) {
 		}
 		for _, r := range all.Rows {
 			measured := slices.ContainsFunc(r.Placements(), func(p *sweep.Placement) bool { return !perf.TooLarge(p.Err) })
-			if !measured || r.Algorithm == test.algorithm && r.Size == 64*unit.KiB {
+			if !measured || r.Algorithm == test.algorithm && r.Size == 16*unit.KiB {
 				t.Errorf("%s: %+v", key, r)
 			}
 		}
@@ -286,7 +286,7 @@ var _ = bench.Register(bench.Program{
 func TestPerfInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	s := perfOf("all_reduce", 8)
-	s.Min, s.Max = 8, 64*unit.MiB
+	s.Min, s.Max = 8, 8*unit.MiB
 	rows := 0
 	sweep, err := perf.Run(ctx, s, nil, func(*perf.Row) {
 		if rows++; rows == 3 {

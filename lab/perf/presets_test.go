@@ -63,7 +63,7 @@ func TestLinkRates(t *testing.T) {
 		t.Skip("too many messages for the race detector")
 	}
 	for _, a := range accelerators {
-		size := unit.Bytes(a.link*1e9*200e-6) &^ 1023 // for some 200 us
+		size := unit.Bytes(a.link*1e9*100e-6) &^ 1023 // for some 100 us
 		_, took := preset(t, a.preset, a.ranks, "sendrecv", size, a.sets)
 		_, once := preset(t, a.preset, a.ranks, "sendrecv", size/2, a.sets)
 		if rate := float64(size-size/2) / (took - once).Ns(); rate > a.link*1.005 || rate < 0.85*a.link {

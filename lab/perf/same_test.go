@@ -13,9 +13,10 @@ import (
 // same. A run that fails gives no time: each row then has an error of its own.
 func TestSameRunsAreSimulatedOnce(t *testing.T) {
 	for _, small := range []bool{false, true} {
-		s := Spec{Base: run.Spec{Topology: "dgx-a100", Ranks: 8}, Collective: "all_reduce", Min: 4 * unit.MiB, Max: 4 * unit.MiB, Factor: 2}
+		s := Spec{Base: run.Spec{Topology: "dgx-a100", Ranks: 8}, Collective: "all_reduce", Factor: 2}
+		s.Min, s.Max = 512*unit.KiB, 512*unit.KiB
 		if small {
-			s.Base.Sets = []string{"cube.hbm.capacity_per_pe=2MiB"}
+			s.Base.Sets = []string{"cube.hbm.capacity_per_pe=256KiB"}
 		}
 		s.Algorithms = []string{"auto"}
 		p, err := planPerf(context.Background(), &s)

@@ -24,7 +24,7 @@ func TestPerfIsWithinBounds(t *testing.T) {
 		t.Run(what.Name, func(t *testing.T) {
 			base := run.Spec{Sets: sets, Ranks: 16}
 			l, err := limits.Run(context.Background(),
-				limits.Spec{Base: base, Collective: what.Name, Min: unit.KiB, Max: 256 * unit.KiB, Factor: 16})
+				limits.Spec{Base: base, Collective: what.Name, Min: unit.KiB, Max: 64 * unit.KiB, Factor: 8})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +43,7 @@ func TestPerfIsWithinBounds(t *testing.T) {
 				return // it has no size
 			}
 			s, err := Run(context.Background(), Spec{
-				Base: base, Collective: what.Name, Algorithms: honest(what.Name), Min: unit.KiB, Max: 256 * unit.KiB, Factor: 16,
+				Base: base, Collective: what.Name, Algorithms: honest(what.Name), Min: unit.KiB, Max: 64 * unit.KiB, Factor: 8,
 			}, nil, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -12,14 +12,14 @@ import (
 	"kernbench/unit"
 )
 
-// onNodes runs a collective of 4 MiB on nodes of a preset.
+// onNodes runs a collective of 512 KiB on nodes of a preset.
 func onNodes(t *testing.T, preset, algorithm string, nodes int, more ...string) *run.Result {
 	t.Helper()
 	sets := append([]string{fmt.Sprintf("system.nodes.count=%d", nodes)}, more...)
 	if preset == "leaf-spine-roce" {
 		sets = append([]string{fmt.Sprintf("system.levels.1.count=%d", nodes)}, more...)
 	}
-	n := 1 << 20
+	n := 1 << 17
 	if algorithm == "ring_allgather" {
 		n /= 8 * nodes
 	}

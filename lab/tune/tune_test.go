@@ -245,7 +245,7 @@ func TestLargerSlotsChangeNothingForSmallCalls(t *testing.T) {
 // Only the best continue to large sizes; what is larger still is estimated, with the error of that.
 func TestTunePrunesAndEstimates(t *testing.T) {
 	s := tuneOf()
-	s.Max, s.Best, s.AllTo, s.MeasureTo = 16*unit.MiB, 1, 64*unit.KiB, unit.MiB
+	s.Max, s.Best, s.AllTo, s.MeasureTo = 4*unit.MiB, 1, 64*unit.KiB, unit.MiB
 	out := tuned(t, s, openStore(t, filepath.Join(t.TempDir(), "x.db")))
 	g := out.Groups[0]
 	for _, r := range g.Rows {
@@ -264,7 +264,7 @@ func TestTunePrunesAndEstimates(t *testing.T) {
 			t.Errorf("%v: faster than can be", r.Size)
 		}
 	}
-	if out.Estimated == 0 || len(g.Rows) != 9 { // with 512 KiB
+	if out.Estimated == 0 || len(g.Rows) != 8 { // with 512 KiB
 		t.Errorf("%d estimates, %d sizes", out.Estimated, len(g.Rows))
 	}
 	// By measuring them, too: what was said of the estimates holds.
@@ -316,8 +316,8 @@ func TestOnePerformerCountsOnce(t *testing.T) {
 // two largest sizes that may be measured. So it equals that of auto without a table.
 func TestEstimatesAsAuto(t *testing.T) {
 	p := perf.Spec{
-		Base: run.Spec{Topology: "mi300x-8"}, Collective: "all_reduce", Min: 4 * unit.KiB, Max: 4 * unit.MiB, Factor: 32,
-		Algorithms: []string{algorithm.Auto}, MeasureTo: unit.MiB,
+		Base: run.Spec{Topology: "mi300x-8"}, Collective: "all_reduce", Min: unit.KiB, Max: unit.MiB, Factor: 32,
+		Algorithms: []string{algorithm.Auto}, MeasureTo: 256 * unit.KiB,
 	}
 	rows := measured(t, p).Rows
 	auto := rows[len(rows)-1]
@@ -337,7 +337,7 @@ func TestEstimatesAsAuto(t *testing.T) {
 		sizes = append(sizes, r.Size)
 		last = []unit.Time{r.Best.Time, r.Configured.Time}
 	}
-	if want := []unit.Bytes{4 * unit.KiB, 128 * unit.KiB, 512 * unit.KiB, unit.MiB, 4 * unit.MiB}; !slices.Equal(sizes, want) {
+	if want := []unit.Bytes{unit.KiB, 32 * unit.KiB, 128 * unit.KiB, 256 * unit.KiB, unit.MiB}; !slices.Equal(sizes, want) {
 		t.Errorf("sizes %v, want %v", sizes, want)
 	}
 	if !slices.Contains(last, auto.InPlace.Time) {

@@ -136,8 +136,9 @@ type Solver struct {
 	uniform     []linkSet // of a call in which every rank has one element for every other
 	flowsFound  []knownFlow
 	links       linksOf
-	back        *graph           // g with all links reversed, once that is needed
-	narrow      map[[2]int]int64 // rates of smallest cuts between two ranks
+	back        *graph                 // g with all links reversed, once that is needed
+	narrow      map[[2]int]int64       // rates of smallest cuts between two ranks
+	delays      map[starts][]unit.Time // of early
 }
 
 // cutKey holds what the choice of cuts depends on.
@@ -174,7 +175,8 @@ func New(m *machine.Machine, pes []int32) (*Solver, error) {
 }
 
 func newSolver(g *graph, lanes int64, clock unit.Time) *Solver {
-	s := &Solver{g: g, lanes: lanes, clock: clock, cuts: map[cutKey][]cut{}, farthestOf: map[cutKey]farthest{}, narrow: map[[2]int]int64{}}
+	s := &Solver{g: g, lanes: lanes, clock: clock, cuts: map[cutKey][]cut{}, farthestOf: map[cutKey]farthest{},
+		narrow: map[[2]int]int64{}, delays: map[starts][]unit.Time{}}
 	s.parts = g.parts()
 	for i := range g.edges {
 		s.rateUnit = gcd(s.rateUnit, g.edges[i].rate)

@@ -47,10 +47,34 @@ func soonest(bytes int64, links []usable) unit.Time {
 	return unit.Time(max(0, at*(1-1e-9)-1))
 }
 
+// starts is a graph and some of its ranks, one bit for each.
+type starts struct {
+	g     *graph
+	ranks string
+}
+
+// delaysKept bounds how many delays a solver keeps.
+const delaysKept = 1 << 21
+
 // early returns, by node, the shortest delay from the memory of one of some ranks; MaxTime: none
-// leads there.
+// leads there. Sizes and types of a call do not change it, so the solver keeps it. The caller must
+// not write to it.
 func (s *Solver) early(g *graph, ranks func(rank int) bool) []unit.Time {
+	set := make([]byte, len(g.rank)/8+1)
+	for r := range g.rank {
+		if ranks(r) {
+			set[r/8] |= 1 << (r % 8)
+		}
+	}
+	from := starts{g, string(set)}
+	if at, known := s.delays[from]; known {
+		return at
+	}
 	at := make([]unit.Time, g.nodes)
+	if (len(s.delays)+1)*g.nodes > delaysKept {
+		clear(s.delays)
+	}
+	s.delays[from] = at
 	for n := range at {
 		at[n] = unit.MaxTime
 	}

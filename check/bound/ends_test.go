@@ -2,6 +2,7 @@ package bound
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"kernbench/collective"
@@ -83,4 +84,34 @@ func TestEnds(t *testing.T) {
 			t.Errorf("there is none, want %v ns", test.ns)
 		})
 	}
+}
+
+// TestDelaysAreKept: a solver that has answered for other ranks, and in the other direction, finds
+// the delays that a new one finds. Links of a ring have other delays in each direction.
+func TestDelaysAreKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(3, 17).Draw(t, "ranks")
+		g := &graph{nodes: n}
+		for a := range n {
+			next, here := int32((a+1)%n), int32(a)
+			for _, e := range []edge{{from: here, to: next}, {from: next, to: here}} {
+				e.rate, e.latency = gb, unit.Time(rapid.IntRange(1, 1000).Draw(t, "delay"))
+				g.edges = append(g.edges, e)
+			}
+			g.rank, g.cube, g.sip = append(g.rank, here), append(g.cube, here), append(g.sip, here)
+			g.port, g.access = append(g.port, gb), append(g.access, unit.Time(rapid.IntRange(0, 50).Draw(t, "access")))
+		}
+		g.link()
+		s := newSolver(g, 1, 1)
+		for range 8 {
+			from := rapid.SliceOfN(rapid.Bool(), n, n).Draw(t, "from")
+			inside := func(r int) bool { return from[r] }
+			if got, want := s.early(s.g, inside), newSolver(g, 1, 1).early(g, inside); !slices.Equal(got, want) {
+				t.Fatalf("%v, want %v", got, want)
+			}
+			if got, want := s.early(s.turned(), inside), newSolver(g, 1, 1).early(g.reversed(), inside); !slices.Equal(got, want) {
+				t.Fatalf("against the links %v, want %v", got, want)
+			}
+		}
+	})
 }

@@ -185,8 +185,11 @@ func (a *app) tune(ctx context.Context, spec tune.Spec, db, table, format string
 	if err := to.write(func(w io.Writer) error { return report.TuningFile(w, t.Groups, t.MadeBy) }); err != nil {
 		return err
 	}
-	if len(t.Wrong) > 0 {
+	switch {
+	case len(t.Wrong) > 0:
 		return errWrong
+	case t.Points == 0 && len(t.Notes) > 0:
+		return fmt.Errorf("nothing was measured: %s", t.Notes[len(t.Notes)-1])
 	}
 	return nil
 }

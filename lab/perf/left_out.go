@@ -61,13 +61,16 @@ func (o *leftOut) notes() []string {
 	return notes
 }
 
-// TooLarge reports whether a run failed because its data do not fit a memory of the machine. That
-// is a limit of the algorithm, and no mistake in it.
+// TooLarge reports whether a run failed because its data or rings do not fit a memory of the
+// machine. That is a limit of the algorithm, and no mistake in it.
 func TooLarge(err error) bool { return tooLarge(err) != "" }
 
 // tooLarge names the memory that is too small for a run, or returns "" if the run failed otherwise
 // or not at all.
 func tooLarge(err error) string {
+	if why := sweep.RingsTooLarge(err); why != "" {
+		return why
+	}
 	scratch := unit.Bytes(0)
 	if full, ok := errors.AsType[*fault.ScratchFull](err); ok {
 		scratch = full.Have

@@ -115,6 +115,7 @@ func TestPerfOfTooLittleMemory(t *testing.T) {
 			" left out at 2 KiB and 16 KiB: its data do not fit the scratch of 1 KiB (key pe.tcm.scratch)"},
 		"cube.hbm.capacity_per_pe=36KiB": {"window_allreduce_ring",
 			"at 16 KiB: its data do not fit the HBM (key cube.hbm.capacity_per_pe)"},
+		"defaults.slot_size=1MiB": {"bine_allreduce", " left out at 2 KiB and 16 KiB: the rings need"},
 	} {
 		s := perfOf("all_reduce", 4)
 		s.Min, s.Max, s.Factor, s.Check = 2*unit.KiB, 16*unit.KiB, 8, false

@@ -199,6 +199,24 @@ func TestTuneLeavesOutWhatIsWrong(t *testing.T) {
 	}
 }
 
+// Settings with which the rings do not fit are skipped. The algorithm is checked and timed with the
+// settings that fit.
+func TestTuneSkipsRingsThatDoNotFit(t *testing.T) {
+	s := tuneOf("bine_allreduce", "ring_allreduce_chunked")
+	s.Ranks, s.Max = []int{32}, unit.KiB
+	s.Base.Sets = []string{"defaults.slot_size=1MiB"}
+	s.Vary = []sweep.Variation{{Key: "slot_size", Values: []string{"2MiB", "4KiB"}}}
+	out := tuned(t, s, openStore(t, filepath.Join(t.TempDir(), "x.db")))
+	row := out.Groups[0].Rows[0]
+	if row.Best.Algorithm != "bine_allreduce" || row.Best.Settings != "slot_size=4KiB" || row.RunnerUp == nil {
+		t.Errorf("the best is %s with %s, the runner-up %v", row.Best.Algorithm, row.Best.Settings, row.RunnerUp)
+	}
+	notes := strings.Join(out.Notes, "; ")
+	if len(out.Wrong) != 0 || !strings.Contains(notes, "skipped on ahbm: algorithm bine_allreduce, as configured (and 1 more): the rings need") {
+		t.Errorf("wrong: %q, notes: %s", out.Wrong, notes)
+	}
+}
+
 // measured runs a sweep that must end.
 func measured(t *testing.T, s perf.Spec) *perf.Sweep {
 	t.Helper()

@@ -12,8 +12,15 @@ func Sort(events []Event) {
 	slices.SortFunc(events, func(a, b Event) int { return compare(&a, &b) })
 }
 
+// compare decides most pairs by their first fields. The arguments of cmp.Or are all evaluated.
 func compare(a, b *Event) int {
-	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.PE, b.PE), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Seq, b.Seq),
+	if a.Start != b.Start {
+		return cmp.Compare(a.Start, b.Start)
+	}
+	if a.PE != b.PE {
+		return cmp.Compare(a.PE, b.PE)
+	}
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Seq, b.Seq),
 		cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.End, b.End), cmp.Compare(a.Bytes, b.Bytes),
 		cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Stalled, b.Stalled), cmp.Compare(a.Core, b.Core),
 		cmp.Compare(a.Ring, b.Ring), cmp.Compare(a.Flow, b.Flow))

@@ -10,5 +10,15 @@ func AtDepth(n int) (text string) {
 	return Caller().Text()
 }
 
+// LineAtDepth returns CallerLine from below some frames of this package.
+//
+//go:noinline
+func LineAtDepth(n int) (line string) {
+	if n > 0 {
+		return LineAtDepth(n - 1)
+	}
+	return CallerLine()
+}
+
 // Inlined is small enough to be inlined into its caller.
 func Inlined() string { return AtDepth(0) }

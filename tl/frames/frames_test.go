@@ -28,6 +28,11 @@ func TestCaller(t *testing.T) {
 }
 
 func TestCallerLine(t *testing.T) {
+	for _, depth := range []int{0, 1, 15} { // 15: the calls that Caller looks at are not enough
+		if got, want := frames.LineAtDepth(depth), here(); got != want {
+			t.Errorf("depth %d: %q, want %q", depth, got, want)
+		}
+	}
 	if got, want := frames.CallerLine(), here(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -6,9 +6,12 @@ import (
 	"strings"
 )
 
-// CallerLine returns the line of the innermost call by a kernel, found by a walk of the whole
-// stack.
+// CallerLine returns the line of the innermost call by a kernel. It walks the whole stack if Caller
+// finds none.
 func CallerLine() string {
+	if k := Caller(); k != nil {
+		return k.line
+	}
 	var pcs [24]uintptr
 	return kernelLine(pcs[:runtime.Callers(2, pcs[:])])
 }

@@ -134,8 +134,9 @@ algorithms:
 	}
 }
 
-// Only keys of the system leave the SIPs as they are in the embedded machine.
-func TestOwnSystemOnly(t *testing.T) {
+// Keys of the system, of PEs and of the fabric leave the routes in SIPs as they are in the embedded
+// machine.
+func TestEmbeddedRoutes(t *testing.T) {
 	for set, want := range map[string]bool{
 		"system.sips.count=8":            true,
 		"system.sips.count=1":            true,
@@ -143,13 +144,15 @@ func TestOwnSystemOnly(t *testing.T) {
 		"sip.cube_mesh.w=5":              false,
 		"sip.ucie.connections=2":         false,
 		"cube.pe_layout.corners=[NW,SE]": false,
-		"pe.tcm.capacity=4MiB":           false,
+		"cube.noc.link_bw_gbs=100":       false,
+		"pe.tcm.capacity=4MiB":           true,
+		"fabric.memory_order=sequential": true,
 	} {
 		top, err := LoadTopology(nil, []string{set})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := top.OwnSystemOnly(); got != want {
+		if got := top.EmbeddedRoutes(); got != want {
 			t.Errorf("%s: %v", set, got)
 		}
 	}

@@ -70,11 +70,12 @@ func (c Cube) clone() Cube {
 	return c
 }
 
-// OwnSystemOnly reports whether the machine differs from the embedded one at most in its system and
-// its choices. Then its SIPs are the embedded ones, in any number.
-func (t *Topology) OwnSystemOnly() bool {
+// EmbeddedRoutes reports whether the machine differs from the embedded one at most in its system,
+// its PEs, its fabric and its choices. Then its SIPs have the embedded routes, in any number. PEs
+// and the fabric set rates, sizes and orders only.
+func (t *Topology) EmbeddedRoutes() bool {
 	own, base := t.values, builtinTopology().values
-	own.System, own.Choices = base.System, base.Choices
+	own.System, own.PE, own.Fabric, own.Choices = base.System, base.PE, base.Fabric, base.Choices
 	return reflect.DeepEqual(own, base)
 }
 

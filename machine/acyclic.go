@@ -82,7 +82,7 @@ func (g *waitGraph) cycle() []Hop {
 //
 // The SIPs of the embedded machine are examined by a test, not in each run.
 func checkRouting(t *conf.Topology) error {
-	if !t.OwnSystemOnly() {
+	if !t.EmbeddedRoutes() {
 		if err := checkSIP(t); err != nil {
 			return err
 		}

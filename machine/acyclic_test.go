@@ -130,11 +130,15 @@ func TestRingWithoutDatelineIsRefused(t *testing.T) {
 }
 
 // TestEmbeddedSIPsHaveNoCircle examines what Build takes as known: the window as well as the whole
-// machine, with one SIP and with two.
+// machine, with one SIP and with two. Two SIPs have other PEs and another fabric.
 func TestEmbeddedSIPsHaveNoCircle(t *testing.T) {
 	for _, sips := range []int{1, 2} {
-		m := mustBuild(t, fmt.Sprintf("system.sips.count=%d", sips))
-		if !m.topology.OwnSystemOnly() {
+		sets := []string{fmt.Sprintf("system.sips.count=%d", sips)}
+		if sips == 2 {
+			sets = append(sets, "pe.link_bw_gbs=1", "pe.tcm.access_ns=0", "fabric.message_bytes=512", "fabric.buffer_bytes=512")
+		}
+		m := mustBuild(t, sets...)
+		if !m.topology.EmbeddedRoutes() {
 			t.Errorf("%d SIPs: Build does not take the machine for the embedded one", sips)
 		}
 		if err := checkSIP(m.topology); err != nil {

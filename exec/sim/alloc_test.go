@@ -32,7 +32,7 @@ func TestMessagesAllocateNothing(t *testing.T) {
 	inOneGoroutine(t)
 	const world, few, many = 8, 5, 20 // pieces of a chunk
 	for _, space := range []mem.Space{mem.TCM, mem.HBM} {
-		for _, piece := range []int{100, 12_500} { // a slot, and several
+		for _, piece := range []int{100, 5_000} { // a slot, and several
 			pieces := func(k int) (float64, int64) {
 				b := newBench(t, algorithm.RingAllReduceChunked.Kernel, setup{
 					world: world, n: world * k * piece, chunk: int64(2 * piece), space: space,

@@ -132,6 +132,10 @@ func TestOrderUnderSchedules(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, order := range everyOrder {
+			always, never := slices.Contains(tt.always, order), slices.Contains(tt.never, order)
+			if !always && !never {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s/%v", tt.name, order), func(t *testing.T) {
 				wrong := 0
 				const seeds = 60
@@ -146,6 +150,9 @@ func TestOrderUnderSchedules(t *testing.T) {
 				}, setup{world: 2, n: n, sets: []string{"system.sips.count=1", "sip.cube_mesh.w=1",
 					"sip.cube_mesh.h=1", "fabric.memory_order=" + order.String()}}, data(n), words(1))
 				for seed := range uint64(seeds) {
+					if wrong > 0 {
+						break
+					}
 					b.renew()
 					log := b.fill(t, func(int, int) float64 { return 0 })
 					if err := zero(log, b.win); err != nil {
@@ -166,8 +173,8 @@ func TestOrderUnderSchedules(t *testing.T) {
 						}
 					}
 				}
-				if slices.Contains(tt.always, order) && wrong > 0 || slices.Contains(tt.never, order) && wrong == 0 {
-					t.Errorf("wrong under %d of %d schedules", wrong, seeds)
+				if always && wrong > 0 || never && wrong == 0 {
+					t.Errorf("wrong under a schedule of %d: %v", seeds, wrong > 0)
 				}
 			})
 		}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kernbench/hw/noc"
+	"kernbench/internal/exhaustive"
 	"kernbench/mem"
 )
 
@@ -104,10 +105,13 @@ func TestOrderedPrograms(t *testing.T) {
 	})
 }
 
-// TestOrderedUnderManySchedules is the same of a few programs, under a hundred schedules.
+// TestOrderedUnderManySchedules is the same of a few programs, under many schedules.
 func TestOrderedUnderManySchedules(t *testing.T) {
-	seeds := 100
-	if testing.Short() { // the race detector is slow, and each seed has the same goroutines
+	seeds := 40
+	switch {
+	case exhaustive.On():
+		seeds = 100
+	case testing.Short(): // the race detector is slow, and each seed has the same goroutines
 		seeds = 10
 	}
 	for i := range 3 {

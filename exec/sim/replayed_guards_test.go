@@ -28,8 +28,7 @@ func TestTwoRingsToOnePeer(t *testing.T) {
 	}
 	b := newBench(t, kernel, setup{world: 2, n: 2048})
 	for _, f := range []noc.Fidelity{noc.Slot, noc.Ideal} {
-		b.mustReplay(t, sim.Options{Fidelity: f})
-		b.sameInBothModes(t, sim.Options{Fidelity: f}, views{trace: true})
+		b.sameReplayed(t, sim.Options{Fidelity: f}, views{trace: true})
 	}
 }
 
@@ -40,8 +39,7 @@ func TestSlotsOfSeveralMessages(t *testing.T) {
 		for _, message := range []int{64, 96} {
 			b := libraryBench(t, algorithm.RingAllReduceChunked, setup{world: 4, n: 4 * 500, sets: []string{
 				fmt.Sprint("cube.noc.link_bw_gbs=", bw), fmt.Sprint("fabric.message_bytes=", message), "fabric.flit_bytes=32"}})
-			b.mustReplay(t, sim.Options{})
-			b.sameInBothModes(t, sim.Options{}, views{trace: true})
+			b.sameReplayed(t, sim.Options{}, views{trace: true})
 		}
 	}
 }
@@ -70,8 +68,7 @@ func TestFullQueueToOnePeer(t *testing.T) {
 	}
 	b := newBench(t, kernel, setup{world: 2, n: 1 << 17, slots: 2, slotBytes: 1 << 18, sets: []string{"pe.dma.queue_depth=2"}})
 	for _, f := range []noc.Fidelity{noc.Slot, noc.Ideal} {
-		b.mustReplay(t, sim.Options{Fidelity: f})
-		b.sameInBothModes(t, sim.Options{Fidelity: f}, views{trace: true})
+		b.sameReplayed(t, sim.Options{Fidelity: f}, views{trace: true})
 	}
 }
 
@@ -91,8 +88,7 @@ func TestSendsWithinTheLead(t *testing.T) {
 		for _, seed := range tt.seeds {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
 				b := ringsOnAnyMachine(t, seed, tt.issue, tt.send)
-				b.mustReplay(t, sim.Options{})
-				b.sameInBothModes(t, sim.Options{}, views{})
+				b.sameReplayed(t, sim.Options{}, views{})
 			})
 		}
 	}

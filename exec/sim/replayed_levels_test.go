@@ -9,6 +9,7 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/exec/sim"
+	"kernbench/internal/exhaustive"
 	"kernbench/tl"
 	"kernbench/tl/launch"
 	"kernbench/topology"
@@ -27,7 +28,7 @@ const eightSIPs = "{network: switch, count: 8, link: {bw_gbs: 8, latency_ns: 30}
 // buffers, replayed launches take as long as event-driven ones.
 func TestReplayedOnLevels(t *testing.T) {
 	all, elements := onRings(), []int{1, 64, 700, 3072}
-	if testing.Short() { // the race detector is slow with that many messages
+	if testing.Short() || !exhaustive.On() { // the race detector is slow with that many messages
 		elements = elements[:3]
 	}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -134,9 +135,12 @@ func TestLaunchesInARowInBothModes(t *testing.T) {
 	if testing.Short() {
 		buffers = buffers[:1]
 	}
-	for _, a := range []*algorithm.Algorithm{algorithm.HierarchicalRingAllReduce, algorithm.HalvingDoublingAllReduce,
+	for i, a := range []*algorithm.Algorithm{algorithm.HierarchicalRingAllReduce, algorithm.HalvingDoublingAllReduce,
 		algorithm.RingAllReduceChunked} {
-		for _, buffer := range buffers {
+		for j, buffer := range buffers {
+			if !exhaustive.On() && (i+j)%2 > 0 {
+				continue
+			}
 			s := setup{world: 64, n: 1024, slotBytes: 512,
 				sets: append(smallSIPs(eightSIPs), fmt.Sprint("fabric.buffer_bytes=", buffer), "fabric.message_bytes=512")}
 			b := libraryBench(t, a, s)

@@ -7,6 +7,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
+	"kernbench/internal/exhaustive"
 	"kernbench/tl"
 )
 
@@ -36,13 +37,15 @@ func TestShortBehindLong(t *testing.T) {
 			c.Store(a.Shard(c.Rank()).Slice(0, 4), x.Slice(0, 4))
 		}
 	}
-	for _, world := range []int{8, 16, 33} {
+	for i, world := range []int{8, 16, 33} {
 		for before := range 4 {
 			for after := range 4 {
+				if !exhaustive.On() && (i+before+after)%2 > 0 {
+					continue
+				}
 				t.Run(fmt.Sprintf("%d/%d/%d", world, before, after), func(t *testing.T) {
 					b := newBench(t, kernel(before, after), setup{world: world, n: 64, slotBytes: 16})
-					b.mustReplay(t, sim.Options{Fidelity: noc.Slot})
-					b.sameInBothModes(t, sim.Options{Fidelity: noc.Slot}, views{trace: true})
+					b.sameReplayed(t, sim.Options{Fidelity: noc.Slot}, views{trace: true})
 				})
 			}
 		}

@@ -39,7 +39,7 @@ func TestReplayInParts(t *testing.T) {
 		algorithm.RingAllReduceChunked, algorithm.HalvingDoublingAllReduce, algorithm.HierarchicalPipelinedAllReduce,
 		algorithm.TreeAllReduce, algorithm.MeshAllGather, algorithm.DoubleTreeAllReduce,
 	} {
-		benches[a.Name] = libraryBench(t, a, setup{world: 16, n: 1607, slots: max(4, a.MinSlots), slotBytes: 64, chunk: 20})
+		benches[a.Name] = libraryBench(t, a, setup{world: 16, n: 407, slots: max(4, a.MinSlots), slotBytes: 64, chunk: 20})
 	}
 	for seed := range uint64(20) {
 		benches[fmt.Sprint("random ", seed)] = newBench(t, randomRing(seed, 3), setup{world: 9, n: 32, slotBytes: 8})

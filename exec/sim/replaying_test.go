@@ -33,7 +33,7 @@ func TestReplayedLibrary(t *testing.T) {
 		{"equal parts", []int{1, 2, 3, 5, 8, 16}, func(world int) int { return 12 * world }, setup{}},
 		{"not divisible", []int{2, 3, 5, 8, 16}, func(world int) int { return 10*world + 1 }, setup{ring: polling}},
 		{"several slots", []int{2, 3, 5, 8}, func(world int) int { return 24 * world }, setup{slotBytes: 32, slots: 5}},
-		{"long payloads", []int{3, 16}, func(int) int { return 3000 }, setup{slotBytes: 512}},
+		{"long payloads", []int{3, 16}, func(int) int { return 1300 }, setup{slotBytes: 512}},
 	}
 	if testing.Short() { // the race detector is slow with that many messages
 		sizes = sizes[1:4]

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"kernbench/algorithm"
+	"kernbench/internal/exhaustive"
 	"kernbench/kerneltest"
 	"kernbench/tl"
 )
@@ -25,8 +26,8 @@ func TestChannels(t *testing.T) {
 	if n := len(onRails()); n < 4 {
 		t.Fatalf("%d algorithms run on rails", n)
 	}
-	for _, a := range onRails() {
-		for _, tt := range []struct {
+	for h, a := range onRails() {
+		for i, tt := range []struct {
 			nodes, n, chunk int
 			rails           tl.Rails
 		}{
@@ -36,20 +37,22 @@ func TestChannels(t *testing.T) {
 			{3, 100, 8, tl.Rails{Count: 2, Node: 5}},
 			{2, 64, 0, tl.Rails{Count: 8, Node: 8}},
 		} {
-			for _, apart := range []bool{false, true} {
+			for j, apart := range []bool{false, true} {
+				if !exhaustive.On() && (h+i+j)%2 > 0 {
+					continue
+				}
 				t.Run(fmt.Sprintf("%s/%d×%+v/%d/%v", a.Name, tt.nodes, tt.rails, tt.n, apart), func(t *testing.T) {
 					cfg := kerneltest.Config{
 						Collective: a.Collective, World: tt.nodes * tt.rails.Node, NElem: tt.n, Topology: a.Topology, Rails: tt.rails,
 						Apart: apart, ChunkBytes: int64(tt.chunk), Schedules: 3,
 					}
-					if a.Collective == "reduce_scatter" {
-						cfg.NElem *= cfg.World
+					switch a.Collective {
+					case "reduce_scatter":
+						cfg.NElem = tl.CDiv(tt.n, 4) * cfg.World
+					case "all_gather":
+						cfg.NElem = tl.CDiv(tt.n, 4)
 					}
 					kerneltest.Run(t, a.Kernel, cfg)
-					_, rep, err := kerneltest.Races(a.Kernel, cfg)
-					if err != nil || rep.Total > 0 || rep.Unsettled {
-						t.Errorf("%v, %v", rep, err)
-					}
 				})
 			}
 		}

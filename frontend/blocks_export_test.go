@@ -444,7 +444,11 @@ func TestSpreadProgramsAreExported(t *testing.T) {
 				if !strings.Contains(string(x.Files[0].Data), `nchannels="1"`) {
 					channels++
 				}
-				for range 5 {
+				mutants := 5
+				if !exhaustive.On() && ranks == 8 {
+					mutants = 2
+				}
+				for range mutants {
 					m := mutantOf(source, rng)
 					if p, err := text.Parse("x.txt", []byte(m)); err == nil && p.Runnable() == nil {
 						count[sameVerdict(t, m)]++

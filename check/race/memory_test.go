@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"kernbench/check/race"
+	"kernbench/internal/exhaustive"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -108,6 +109,10 @@ var rounds = []round{
 
 // What the judge holds is bounded by memory and agents, not by how long the program runs.
 func TestMemoryIsBounded(t *testing.T) {
+	each := 1500
+	if exhaustive.On() {
+		each = 3000
+	}
 	for _, c := range rounds {
 		t.Run(c.name, func(t *testing.T) {
 			d := race.New(race.Options{Order: c.order})
@@ -115,10 +120,10 @@ func TestMemoryIsBounded(t *testing.T) {
 			h.line = "kernel.go:1"
 			var events, clocks, covers [3]int
 			for k := range 3 {
-				for i := k * 3000; i < (k+1)*3000; i++ {
+				for i := k * each; i < (k+1)*each; i++ {
 					c.do(h, i)
 					// The most within some rounds: what is kept comes and goes in bursts.
-					if i%3000 > 2900 {
+					if i%each > each-100 {
 						e, v := d.Live()
 						events[k], clocks[k], covers[k] = max(events[k], e), max(clocks[k], v), max(covers[k], d.Covers())
 					}
@@ -128,7 +133,8 @@ func TestMemoryIsBounded(t *testing.T) {
 				t.Fatal(rep, rep.Again)
 			}
 			if events[2] > events[1]+8 || clocks[2] > clocks[1]+8 || covers[2] > covers[1]+8 {
-				t.Errorf("after 3000, 6000, 9000 rounds: %v events, %v clocks, %v covers", events, clocks, covers)
+				t.Errorf("after %d rounds, and two and three times as many: %v events, %v clocks, %v covers",
+					each, events, clocks, covers)
 			}
 		})
 	}

@@ -88,6 +88,10 @@ func autoTable(w io.Writer, g *tune.Group) error {
 	if err := t.Write(w); err != nil {
 		return err
 	}
+	if worst.Auto.Regret < 0 {
+		_, err := fmt.Fprintln(w, "auto without a table loses nothing: its choices are faster than all that was measured")
+		return err
+	}
 	_, err := fmt.Fprintf(w, "auto without a table loses at most %s, at %v\n", share(worst.Auto.Regret), worst.Size)
 	return err
 }

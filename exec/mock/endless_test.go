@@ -67,7 +67,7 @@ func TestStallOfWaiter(t *testing.T) {
 func TestSlowKernelDoesNotStall(t *testing.T) {
 	const stall = 200 * time.Millisecond
 	_, err := kerneltest.Try(func(c *tl.Context, a tl.Args) {
-		for start := time.Now(); time.Since(start) < 2*stall; {
+		for start := time.Now(); time.Since(start) < 2*stall; time.Sleep(time.Millisecond) {
 			c.Free(own(c, a))
 		}
 	}, kerneltest.Config{Inputs: vectors(2, 1), Limits: exec.Limits{Stall: stall}})
@@ -188,6 +188,7 @@ func TestInterruptOfSpinSaysWhereOthersWait(t *testing.T) {
 		defer close(left)
 		cancel()
 		for !enough.Load() {
+			time.Sleep(time.Millisecond)
 		}
 	}, kerneltest.Config{World: 4})
 	stopped, ok := errors.AsType[*exec.Stopped](err)

@@ -233,8 +233,7 @@ func (s *Solver) Limits(co *collective.Collective, c collective.Call, o Options)
 	all = append(all, s.distance(d, size, &o))
 	l := d.locals()
 	if !o.Ideal {
-		cut := s.cut(d, size)
-		all = append(all, s.node(d, &l, size), s.volume(d, size), cut, s.flow(d, size, cut.Time))
+		all = append(all, s.node(d, &l, size), s.volume(d, size), s.cut(d, size), s.flow(d, size))
 	}
 	if !o.Ideal {
 		all = append(all, s.compute(d, &o, size), s.memory(d, &l, size))

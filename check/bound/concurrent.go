@@ -223,9 +223,9 @@ type knownFlow struct {
 }
 
 // trade returns the largest concurrent flow, or one near it, for demands of these proportions, and
-// the multiple of it that a call has. It returns nil if that takes too long. known is a limit in
-// picoseconds.
-func (s *Solver) trade(d *demand, size int64, known unit.Time) (found *knownFlow, times int64) {
+// the multiple of it that a call has. known is a limit for d, in elements over bytes per second. It
+// is proportional to d, so a flow that was found does not depend on earlier calls.
+func (s *Solver) trade(d *demand, known float64) (found *knownFlow, times int64) {
 	one := *d
 	times = one.reduced()
 	for i := range s.flowsFound {
@@ -236,7 +236,7 @@ func (s *Solver) trade(d *demand, size int64, known unit.Time) (found *knownFlow
 	f := knownFlow{block: one.block, flows: one.flows}
 	if t, ok := s.trades(&one); ok {
 		f.t = t
-		f.best, f.above = t.flow(float64(known) / float64(unit.Second) / float64(times) / float64(size))
+		f.best, f.above = t.flow(known / float64(times))
 		f.best = t.prune(f.best)
 	}
 	s.flowsFound = append(s.flowsFound, f)
@@ -258,8 +258,8 @@ func (d *demand) reduced() int64 {
 }
 
 // exceed makes the largest concurrent flow the bound, where it is higher.
-func (s *Solver) exceed(b *Bound, d *demand, size int64, known unit.Time) {
-	f, times := s.trade(d, size, known)
+func (s *Solver) exceed(b *Bound, d *demand, size int64, known float64) {
+	f, times := s.trade(d, known)
 	if f.t == nil || f.best.passes <= 0 {
 		return
 	}

@@ -116,9 +116,9 @@ func (s *Solver) crossing(d *demand, c *cut) int64 {
 	return d.crossing(func(r int) bool { return c.inside(s.g.rank[r]) })
 }
 
-// flow: the data of every pair of ranks passes some links. A known limit ends the search for a
-// better one early.
-func (s *Solver) flow(d *demand, size int64, known unit.Time) Bound {
+// flow: the data of every pair of ranks passes some links. The limit of one kind of links can end
+// the search for a better one early.
+func (s *Solver) flow(d *demand, size int64) Bound {
 	b := Bound{Kind: Flow}
 	if d.pattern != pairs || d.block == 0 && len(d.flows) == 0 {
 		return b
@@ -134,13 +134,15 @@ func (s *Solver) flow(d *demand, size int64, known unit.Time) Bound {
 		s.uniform = linkSets
 	}
 	var links []int32
+	known := 0.0
 	for _, t := range linkSets {
+		known = max(known, float64(t.passes)*float64(each)/float64(t.capacity))
 		if t.passes <= uint64(most)/uint64(size)/each && b.limit(int64(t.passes*each)*size, t.capacity) {
 			links = t.links
 		}
 	}
 	b.Witness.Links = s.names(links)
-	s.exceed(&b, d, size, max(known, b.Time))
+	s.exceed(&b, d, size, known)
 	return b
 }
 

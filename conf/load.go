@@ -3,6 +3,7 @@ package conf
 import (
 	"embed"
 	"reflect"
+	"strings"
 	"sync"
 )
 
@@ -101,7 +102,10 @@ func (l *ledger) load(to any, root *field, files []Source, sets []string) {
 
 // read decodes one source into v.
 func (l *ledger) read(src Source, root *field, v reflect.Value, builtin bool) {
-	t, node, err := parsed.source(src, builtin)
+	data := strings.TrimPrefix(string(src.Data), "\ufeff")
+	t := newText(src.Name, data)
+	t.builtin = builtin
+	node, err := parse(t, data, 0)
 	switch {
 	case err != nil:
 		l.add(err)

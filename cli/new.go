@@ -67,16 +67,16 @@ type scaffold struct {
 
 // summaries are the summaries of stubs, for each collective that has a stub.
 var summaries = map[string]string{
-	"all_reduce":     "every vector goes once round the ring and is added up on the way",
-	"reduce":         "every vector goes once round the ring, and the root adds up what passes by",
-	"reduce_scatter": "every vector goes once round the ring, and each rank adds up its part of them",
-	"all_gather":     "every vector goes once round the ring, and each rank keeps all",
-	"gather":         "every vector goes once round the ring, and the root keeps all",
-	"all_to_all":     "every vector goes once round the ring, and each rank keeps its block of each",
+	"all_reduce":     "every vector passes all ranks of the ring, and each adds it up",
+	"reduce":         "every vector passes all ranks of the ring, and the root adds them up",
+	"reduce_scatter": "every vector passes all ranks of the ring, and each adds up its part",
+	"all_gather":     "every vector passes all ranks of the ring, and each stores it",
+	"gather":         "every vector passes all ranks of the ring, and the root stores it",
+	"all_to_all":     "every vector passes all ranks of the ring, and each stores its block",
 	"broadcast":      "the vector goes from the root along a chain of ranks",
-	"scatter":        "the vector goes from the root along a chain of ranks, and each keeps its block",
+	"scatter":        "the vector goes from the root along a chain of ranks, and each stores its block",
 	"shift":          "every vector moves one rank to the east",
-	"barrier":        "messages go round the ring until each rank is notified of all others",
+	"barrier":        "messages pass all ranks of the ring",
 }
 
 // performs sets the collective of a stub.

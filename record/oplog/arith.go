@@ -99,7 +99,7 @@ func (r *replay) along(x *record, v *value, d []byte) {
 	dtype.ReduceAxis(x.binary(), t, d, a, outer, axis, inner)
 	if s := r.scope(x); s.combining && collective.Combines(s.op, x.binary()) {
 		r.pa = collective.Slice(r.pa[:0], r.values.at(x.a).prov, int(x.aOff), outer*axis*inner)
-		v.prov = r.hasher.MergeAxis(v.prov, r.pa, outer, axis, inner, r.cause(x))
+		v.prov = r.hasher.MergeAxis(v.prov, neutral(&r.pc, r.pa, a, s.op, t), outer, axis, inner, r.cause(x))
 	} else {
 		v.prov = collective.MakeOpaque(v.prov, int(x.n), r.cause(x))
 	}
@@ -141,6 +141,7 @@ func (r *replay) elementwise(x *record, v *value, d []byte) {
 	dtype.Binary(x.binary(), t, d, a, b)
 	pa, pb := va.labels(&r.pa, x.aOff, n), vb.labels(&r.pb, x.bOff, n)
 	if s := r.scope(x); s.combining && collective.Combines(s.op, x.binary()) {
+		pa, pb = neutral(&r.pc, pa, a, s.op, t), neutral(&r.pd, pb, b, s.op, t)
 		v.prov = r.hasher.Merge(v.prov, pa, pb, r.cause(x))
 	} else {
 		v.prov = collective.Obscure(v.prov, pa, r.cause(x))

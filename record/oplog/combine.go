@@ -1,14 +1,14 @@
 package oplog
 
 import (
+	"slices"
+
 	"kernbench/collective"
 	"kernbench/dtype"
 	"kernbench/tl"
 )
 
 // combine performs an update of memory. Its provenance is that of the same arithmetic on tensors.
-// Memory that holds the neutral element of the collective's operation is the exception: it counts
-// as an empty accumulator.
 func (r *replay) combine(x *record) {
 	n := int(x.n)
 	p, off, err := r.memory.at(x.addr, x.typ, n)
@@ -26,8 +26,9 @@ func (r *replay) combine(x *record) {
 	r.pa = collective.Slice(r.pa[:0], p.prov, off, n)
 	if s := r.scope(x); s.combining && collective.Combines(s.op, x.binary()) {
 		r.pb = collective.Slice(r.pb[:0], r.values.at(x.a).prov, int(x.aOff), n)
-		r.pc = r.neutral(r.pc[:0], s.op, x.typ)
-		r.pa = r.hasher.Merge(r.pa[:0], r.pc, r.pb, r.cause(x))
+		before := neutral(&r.pc, r.pa, r.before, s.op, x.typ)
+		r.pd = r.hasher.Merge(r.pd[:0], before, r.pb, r.cause(x))
+		r.pa, r.pd = r.pd, r.pa
 	} else {
 		r.pc = collective.Obscure(r.pc[:0], r.pa, r.cause(x))
 		r.pa = append(r.pa[:0], r.pc...)
@@ -39,11 +40,15 @@ func (r *replay) combine(x *record) {
 	p.prov = collective.Overwrite(p.prov, off, r.pa)
 }
 
-// neutral extends dst by r.pa, the provenance of the elements in r.before. Constants that do not
-// change the result of op of the collective are marked as such.
-func (r *replay) neutral(dst collective.Prov, op tl.ReduceOp, t dtype.Type) collective.Prov {
-	at := 0
-	for _, run := range r.pa {
+// neutral returns p, the provenance of the elements in data. Constants that do not change the result
+// of op are marked as neutral: a zeroed accumulator of a sum has no contributions, wherever its
+// zeros are from. The result is in scratch if it differs from p.
+func neutral(scratch *collective.Prov, p collective.Prov, data []byte, op tl.ReduceOp, t dtype.Type) collective.Prov {
+	if !slices.ContainsFunc(p, func(r collective.Run) bool { return r.Kind == collective.Constant }) {
+		return p
+	}
+	dst, at := (*scratch)[:0], 0
+	for _, run := range p {
 		lo := at
 		at += int(run.N)
 		if run.Kind != collective.Constant {
@@ -51,12 +56,13 @@ func (r *replay) neutral(dst collective.Prov, op tl.ReduceOp, t dtype.Type) coll
 			continue
 		}
 		for i := lo; i < at; i++ {
-			if collective.Neutral(op, t, dtype.At(t, r.before, i)) {
+			if collective.Neutral(op, t, dtype.At(t, data, i)) {
 				dst = collective.MakeNeutral(dst, 1)
 			} else {
 				dst = collective.MakeConstant(dst, 1)
 			}
 		}
 	}
+	*scratch = dst
 	return dst
 }

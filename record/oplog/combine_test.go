@@ -103,6 +103,34 @@ func TestCombineOntoSomeZeros(t *testing.T) {
 	}
 }
 
+// Zeros that were loaded from memory are an empty accumulator of a sum, as those of Full are: on
+// either side of an addition, and among the rows of a sum. Other numbers are not.
+func TestArithmeticOnSomeZeros(t *testing.T) {
+	for name, sum := range map[string]func(c *tl.Context, rows tl.Tensor) tl.Tensor{
+		"added on the left":  func(c *tl.Context, rows tl.Tensor) tl.Tensor { return c.Add(rows.Slice(0, 3), rows.Slice(3, 3)) },
+		"added on the right": func(c *tl.Context, rows tl.Tensor) tl.Tensor { return c.Add(rows.Slice(3, 3), rows.Slice(0, 3)) },
+		"rows":               func(c *tl.Context, rows tl.Tensor) tl.Tensor { return c.Sum(rows.Reshape(2, 3), 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			both(t, oplog.Options{Explain: true}, func(t *testing.T, b *bench) {
+				rows, out := b.put(t, 0, dtype.I32, 0, 7, 0, 1, 1, 1), b.put(t, 1, dtype.I32, 9, 9, 9)
+				b.own(t, 1, rows.Slice(3, 3))
+				b.Begin(tl.Sum, 2)
+				b.c.Store(out, sum(b.c, b.c.Load(rows)))
+				_, prov, err := b.View(out.Addr, out.DType, 3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, want := range []collective.Kind{collective.Written, collective.Opaque, collective.Written} {
+					if run := prov.At(i); run.Kind != want || want == collective.Written && len(run.Contributors()) != 1 {
+						t.Errorf("element %d is %v from %v, want %v", i, run.Kind, run.Contributors(), want)
+					}
+				}
+			})
+		})
+	}
+}
+
 func TestCombineFaults(t *testing.T) {
 	b := newBench(t, oplog.Options{Inline: true})
 	if err := b.Map(at(0), dtype.F32, 2); err != nil {

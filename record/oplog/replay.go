@@ -22,16 +22,16 @@ type replay struct {
 	whole scope // of the run: the collective between recBegin and recEnd
 	turns turns
 
-	pa, pb, pc collective.Prov // operands' provenance and a result's, reused
-	before     []byte          // memory before it was combined, reused
-	bad        *record         // first record that could not be performed
-	badErr     error
-	unwritten  int                 // its first never-written element
-	untimed    bool                // its time is unknown
-	overflows  map[int32]*overflow // explain mode: the first of each turn, of 0 that of recBegin
-	causes     []record            // explain mode: operations that may have made elements opaque
-	causeIndex map[causeKey]int32
-	audit      *audit // nil: additions are not audited
+	pa, pb, pc, pd collective.Prov // operands' provenance and a result's, reused
+	before         []byte          // memory before it was combined, reused
+	bad            *record         // first record that could not be performed
+	badErr         error
+	unwritten      int                 // its first never-written element
+	untimed        bool                // its time is unknown
+	overflows      map[int32]*overflow // explain mode: the first of each turn, of 0 that of recBegin
+	causes         []record            // explain mode: operations that may have made elements opaque
+	causeIndex     map[causeKey]int32
+	audit          *audit // nil: additions are not audited
 }
 
 func newReplay(o Options) *replay {

@@ -37,7 +37,7 @@ func Main(args []string) int {
 		select {
 		case <-ended:
 		case <-time.After(endsWithin):
-			fmt.Fprintln(os.Stderr, "kernbench: interrupted; something did not end, and was left")
+			fmt.Fprintf(os.Stderr, "kernbench: interrupted: an operation did not stop within %v and was abandoned\n", endsWithin)
 			outfile.DiscardAll()
 			os.Exit(ExitInterrupted)
 		}

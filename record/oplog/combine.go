@@ -40,9 +40,9 @@ func (r *replay) combine(x *record) {
 	p.prov = collective.Overwrite(p.prov, off, r.pa)
 }
 
-// neutral returns p, the provenance of the elements in data. Constants that do not change the result
-// of op are marked as neutral: a zeroed accumulator of a sum has no contributions, wherever its
-// zeros are from. The result is in scratch if it differs from p.
+// neutral returns p, the provenance of the elements in data, with some constants marked as neutral:
+// those that do not change the result of op. So a zeroed accumulator of a sum has no contributions,
+// wherever its zeros are from. The result is in scratch if it differs from p.
 func neutral(scratch *collective.Prov, p collective.Prov, data []byte, op tl.ReduceOp, t dtype.Type) collective.Prov {
 	if !slices.ContainsFunc(p, func(r collective.Run) bool { return r.Kind == collective.Constant }) {
 		return p

@@ -103,8 +103,8 @@ func TestCombineOntoSomeZeros(t *testing.T) {
 	}
 }
 
-// Zeros that were loaded from memory are an empty accumulator of a sum, as those of Full are: on
-// either side of an addition, and among the rows of a sum. Other numbers are not.
+// Zeros that were loaded from memory are an empty accumulator of a sum, as those of Full are. They
+// may be on either side of an addition, or among the rows of a sum. Other numbers are not empty.
 func TestArithmeticOnSomeZeros(t *testing.T) {
 	for name, sum := range map[string]func(c *tl.Context, rows tl.Tensor) tl.Tensor{
 		"added on the left":  func(c *tl.Context, rows tl.Tensor) tl.Tensor { return c.Add(rows.Slice(0, 3), rows.Slice(3, 3)) },

@@ -27,14 +27,18 @@ type TooLarge struct{ Need, Budget unit.Bytes }
 
 func (e *TooLarge) Error() string {
 	return fmt.Sprintf("the data of this run needs about %v of memory, more than the limit of %v: use fewer elements or ranks, or do not verify data",
-		about(e.Need), about(e.Budget))
+		about(e.Need, true), about(e.Budget, false))
 }
 
-// about rounds a number of bytes to its significant digits.
-func about(b unit.Bytes) unit.Bytes {
+// about rounds a number of bytes up or down to a quarter of a unit.
+func about(b unit.Bytes, up bool) unit.Bytes {
 	for _, u := range []unit.Bytes{unit.GiB, unit.MiB, unit.KiB} {
-		if b >= 4*u {
-			return b / u * u
+		if quarter := u / 4; b >= 4*u {
+			down := b / quarter * quarter
+			if up && down < b && down <= math.MaxInt64-quarter {
+				return down + quarter
+			}
+			return down
 		}
 	}
 	return b

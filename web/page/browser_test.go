@@ -100,7 +100,7 @@ func TestReport(t *testing.T) {
 	p.Do(chromedp.MouseEvent("mouseMoved", at.X, at.Y))
 	p.Until("!document.querySelector('.timeline .tip').hidden")
 	if tip := browsertest.Value[string](p, "document.querySelector('.timeline .tip').textContent"); !strings.Contains(tip,
-		at.Reason) || !strings.Contains(tip, at.Line) || !strings.Contains(tip, "journey of the message") {
+		at.Reason) || !strings.Contains(tip, at.Line) || !strings.Contains(tip, "route of the message") {
 		t.Errorf("the tip of %+v says %q", at, tip)
 	}
 

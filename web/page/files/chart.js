@@ -1,4 +1,5 @@
-// Curves over one axis, on logarithmic axes unless the document says otherwise.
+// Charts of curves. The x axis is logarithmic. The y axis is logarithmic, too, unless the document
+// asks for a linear one.
 
 import { el, clear, breakable, sized, colour, onTheme } from './dom.js';
 import { curveColour } from './palette.js';
@@ -6,7 +7,7 @@ import { quantity, ticks } from './units.js';
 
 const dashes = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
 
-// chart makes a chart of a document.
+// chart returns the chart c of a document. Of its fields, box is the element.
 export function chart(c) {
   const off = new Set();
   const tip = el('div', { class: 'tip', hidden: true });
@@ -17,7 +18,7 @@ export function chart(c) {
   const points = (s) => s.x.map((x, i) => ({ x, y: s.y[i] })).filter((p) => p.y !== null && p.y !== undefined && p.x > 0 && (c.linear || p.y > 0));
   const visible = () => series.filter((s) => !off.has(s.name));
 
-  const canvas = sized((w) => Math.round(Math.max(220, Math.min(420, w * 0.5))), c.title + '; the table below has the values', draw);
+  const canvas = sized((w) => Math.round(Math.max(220, Math.min(420, w * 0.5))), c.title + '; the tables of this page list the values', draw);
 
   function draw(g, width, height) {
     g.clearRect(0, 0, width, height);
@@ -105,7 +106,7 @@ export function chart(c) {
     return all;
   }
 
-  // mark draws a point in the shape of its curve.
+  // mark draws a point of curve i. The shape depends on the curve.
   function mark(g, i, x, y) {
     const r = 3;
     g.beginPath();
@@ -118,7 +119,7 @@ export function chart(c) {
     g.fill();
   }
 
-  // hit returns the nearest value of a curve.
+  // hit returns the value nearest to a position and its curve, or null if none is within 24 pixels.
   function hit(x, y) {
     if (!map) return null;
     let best = null;

@@ -1,7 +1,8 @@
-// Elements are made of text and properties only: no text of a document is ever read as HTML.
+// Functions that build elements from text and properties. The browser never parses text of a
+// document as HTML.
 
-// el makes an element. Of props, "class" and names with a dash are attributes, "on…" are listeners, and
-// the others are properties.
+// el returns a new element. In props, names that begin with "on" become listeners. The names class,
+// for, role, list and names with a dash become attributes. All other names become properties.
 export function el(tag, props = {}, ...children) {
   const e = document.createElement(tag);
   for (const [k, v] of Object.entries(props)) {
@@ -28,12 +29,12 @@ export function clear(e, ...children) {
   return add(e, children);
 }
 
-// breakable is a text in which lines may break behind / and _, and before : and ->.
+// breakable returns a text in which lines may break after / and _, and before : and ->.
 export function breakable(text) {
   return String(text).split(/(?<=[/_])|(?=:|->)/).flatMap((part, i) => (i ? [el('wbr'), part] : [part]));
 }
 
-// section is a part of the page with a heading, which links to itself.
+// section returns a part of the page: a heading, an optional introduction, and the content.
 export function section(id, title, about, ...children) {
   return el('section', { id, 'aria-labelledby': id + '-title' },
     el('h2', { id: id + '-title' }, breakable(title)),
@@ -41,12 +42,13 @@ export function section(id, title, about, ...children) {
     children);
 }
 
-// empty says that there is nothing to show, and why.
+// empty returns a paragraph that states why there is nothing to show.
 export function empty(text) {
   return el('p', { class: 'empty' }, text);
 }
 
-// sized makes a canvas of a height that is as wide as its place, and calls draw when that changes.
+// sized returns a canvas that is as wide as its parent. The height is a number, or a function of
+// the width. draw is called when the size or the theme changes.
 export function sized(height, label, draw) {
   const canvas = el('canvas', { tabIndex: 0, role: 'img', 'aria-label': label });
   const fit = () => {
@@ -74,7 +76,8 @@ export function sized(height, label, draw) {
 let themed = [];
 let watched = false;
 
-// onTheme calls a function when the colours change: dark or light, screen or paper.
+// onTheme registers a function. It is called when the colours change: dark or light, screen or
+// print.
 export function onTheme(f) {
   if (!watched) {
     watched = true;
@@ -87,17 +90,19 @@ export function onTheme(f) {
   themed.push(f);
 }
 
-// forgetThemed is called when a page gives way to another: what it drew is gone.
+// forgetThemed removes the registered functions. A new page calls it, because the elements of the
+// previous page no longer exist.
 export function forgetThemed() {
   themed = [];
 }
 
-// themeChanged is called by what changes the colours itself.
+// themeChanged calls the registered functions. The theme button calls it.
 export function themeChanged() {
   themed.forEach((f) => f());
 }
 
-// shortened is a text that a canvas has room for: with … where a part is missing, or nothing.
+// shortened returns a text cut to a width in pixels, with … at the end if a part is missing. It
+// returns "" if two characters do not fit.
 export function shortened(g, text, width) {
   if (g.measureText(text).width <= width) return text;
   for (let n = text.length - 1; n > 1; n--) {
@@ -106,7 +111,7 @@ export function shortened(g, text, width) {
   return '';
 }
 
-// colour is a colour of the page.
+// colour returns the colour of the theme that has this name.
 export function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 }

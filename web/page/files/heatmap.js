@@ -1,5 +1,5 @@
-// The heat map of links × time: how long messages waited at a link, or how busy it was. A click on a cell
-// lists the messages that waited there.
+// The heat map of links × time. It shows how many messages waited at a link, or how busy the link
+// was. A click on a cell lists the messages that waited there.
 
 import { el, clear, sized, colour, onTheme, shortened } from './dom.js';
 import { heat } from './palette.js';
@@ -11,7 +11,7 @@ const linkHeight = 14;
 const topHeight = 22;
 const shownLinks = 40;
 
-// shortName is the name of a link, with what both ends are part of said once.
+// shortName returns the name of a link. The second end omits the prefix that both ends share.
 function shortName(name) {
   const [from, to] = name.split('->');
   if (!to) return name;
@@ -22,7 +22,8 @@ function shortName(name) {
   return from + '->' + b.slice(n).join('.');
 }
 
-// heatmap makes the heat map of a run. go(rank, from, to) shows a time of a rank; line(text) shows a line.
+// heatmap returns the heat map of a run. actions.message(operation, from, to) shows a wait in the
+// time line. actions.line(text) shows a source line. actions.id is different for each heat map.
 export function heatmap(run, actions) {
   const k = run.links;
   const t = run.timeline;
@@ -42,7 +43,7 @@ export function heatmap(run, actions) {
   const most = () => Math.max(1e-9, ...k.links.slice(0, shown).map((l) => cells(l).reduce((m, v) => Math.max(m, v), 0) * (metric === 'busy' ? busiest : 1 / k.stretch_ps)));
   const names = k.links.map((l) => shortName(l.name));
 
-  const canvas = sized(() => topHeight + shown * linkHeight + 2, 'heat map of links over time; arrow keys choose a cell, Enter lists its messages', draw);
+  const canvas = sized(() => topHeight + shown * linkHeight + 2, 'heat map of links over time; arrow keys select a cell, Enter lists its messages', draw);
 
   function draw(g, width, height) {
     g.font = '11px system-ui, sans-serif';
@@ -95,9 +96,9 @@ export function heatmap(run, actions) {
     const all = [l.name];
     if (h.cell >= 0) {
       all.push(`${time(from)} – ${time(Math.min(t.length, from + widthOf()))}`);
-      all.push(metric === 'waiting' ? `${h.value.toFixed(2)} messages wait on average` : `busy ${percent(100 * h.value)} of this time`);
+      all.push(metric === 'waiting' ? `${h.value.toFixed(2)} messages waiting on average` : `busy for ${percent(100 * h.value)} of this time`);
     }
-    all.push(`${count(l.messages)} messages, ${bytes(l.bytes)}; busy ${percent(100 * l.used)} of the run; waits ${time(l.queued_ps + l.stalled_ps)}`);
+    all.push(`${count(l.messages)} messages, ${bytes(l.bytes)}; busy for ${percent(100 * l.used)} of the run; total wait ${time(l.queued_ps + l.stalled_ps)}`);
     return all;
   };
 
@@ -126,7 +127,7 @@ export function heatmap(run, actions) {
     }
   });
 
-  // at lists the waits of a link in a part of the time; cell -1: in all of it.
+  // at returns the waits at a link during one cell, the longest first. Cell -1 is the whole run.
   function at(link, cell) {
     const from = cell < 0 ? -1 : cell * widthOf();
     const to = cell < 0 ? Infinity : from + widthOf();
@@ -146,8 +147,8 @@ export function heatmap(run, actions) {
     const when = h.cell < 0 ? 'in the whole run' : `between ${time(from)} and ${time(from + widthOf())}`;
     if (found.length === 0) {
       clear(list, el('h3', {}, l.name), el('p', { class: 'empty' }, k.wait_count > waits.length.length
-        ? `None of the ${count(waits.length.length)} longest waits, of ${count(k.wait_count)}, was here ${when}.`
-        : `No message waited here ${when}.`));
+        ? `This page has the ${count(waits.length.length)} longest of ${count(k.wait_count)} waits. None of them was at this link ${when}.`
+        : `No message waited at this link ${when}.`));
       return;
     }
     const lines = new Map();
@@ -159,15 +160,15 @@ export function heatmap(run, actions) {
       v.ps += waits.length[i];
       lines.set(key, v);
     }
-    const lineButton = (o, text) => (o.line ? el('button', { type: 'button', class: 'line', title: 'show this line', onclick: () => actions.line(o.line) }, text) : text);
+    const lineButton = (o, text) => (o.line ? el('button', { type: 'button', class: 'line', title: 'show this source line', onclick: () => actions.line(o.line) }, text) : text);
     clear(list, el('h3', {}, `${l.name}: ${count(found.length)} messages waited ${when}`),
-      el('p', {}, 'Lines that sent them: ', [...lines.values()].sort((a, b) => b.ps - a.ps).slice(0, 6).map((v, i) => [i ? '; ' : '', lineButton(v.o, v.key), ` (${count(v.n)}, ${time(v.ps)})`])),
+      el('p', {}, 'Source lines that sent them: ', [...lines.values()].sort((a, b) => b.ps - a.ps).slice(0, 6).map((v, i) => [i ? '; ' : '', lineButton(v.o, v.key), ` (${count(v.n)}, ${time(v.ps)})`])),
       table([
-        { name: 'waits from', unit: 'ps', get: (i) => waits.start[i] },
-        { name: 'for', unit: 'ps', get: (i) => waits.length[i], bar: (i) => waits.length[i] / waits.length[found[0]] },
-        { name: 'message of', get: (i) => operationText(operation(t, waits.of[i])), cell: (i) => { const o = operation(t, waits.of[i]); return [`rank ${o.rank} ${o.call} `, lineButton(o, o.line)]; } },
-        { name: 'waits for', get: (i) => (waits.full[i] ? 'space in the buffer behind' : 'the link') },
-        { name: 'behind', get: (i) => operationText(operation(t, waits.behind[i])), cell: (i) => { const o = operation(t, waits.behind[i]); return !o ? '–' : waits.behind[i] === waits.of[i] ? 'an earlier message of its own' : [`rank ${o.rank} ${o.call} `, lineButton(o, o.line)]; } },
+        { name: 'start', unit: 'ps', get: (i) => waits.start[i] },
+        { name: 'wait', unit: 'ps', get: (i) => waits.length[i], bar: (i) => waits.length[i] / waits.length[found[0]] },
+        { name: 'operation', get: (i) => operationText(operation(t, waits.of[i])), cell: (i) => { const o = operation(t, waits.of[i]); return [`rank ${o.rank} ${o.call} `, lineButton(o, o.line)]; } },
+        { name: 'waits for', get: (i) => (waits.full[i] ? 'buffer space at the end of the link' : 'the link') },
+        { name: 'queued behind', get: (i) => operationText(operation(t, waits.behind[i])), cell: (i) => { const o = operation(t, waits.behind[i]); return !o ? '–' : waits.behind[i] === waits.of[i] ? 'an earlier message of the same operation' : [`rank ${o.rank} ${o.call} `, lineButton(o, o.line)]; } },
       ], found, {
         rows: 12,
         choose: (i) => actions.message(operation(t, waits.of[i]), waits.start[i], waits.start[i] + waits.length[i]),
@@ -178,7 +179,7 @@ export function heatmap(run, actions) {
   const metrics = ['waiting', 'busy'].map((m) => el('label', {}, el('input', {
     type: 'radio', name: 'metric-' + actions.id, value: m, checked: m === metric, disabled: m === 'waiting' && !anyWaits,
     onchange: () => { metric = m; chosen = null; clear(list); sayScale(); canvas.redraw(); },
-  }), m === 'waiting' ? ' messages that wait' : ' busy'));
+  }), m === 'waiting' ? ' waiting messages' : ' busy'));
   const more = el('button', { type: 'button', hidden: shown === k.links.length, onclick: () => { shown = k.links.length; more.hidden = true; sayScale(); canvas.redraw(); } }, `show ${k.links.length} links`);
   const ramp = el('i', { class: 'ramp' });
   const paint = () => { ramp.style.background = `linear-gradient(90deg, ${[0.01, 0.25, 0.5, 0.75, 1].map(heat).join(', ')})`; };
@@ -189,6 +190,6 @@ export function heatmap(run, actions) {
   const sayScale = () => { scaleEnd.textContent = metric === 'waiting' ? `${digits(most())} messages on average` : `${digits(100 * most())} % of the time`; };
   sayScale();
   const box = el('div', { class: 'heatmap' }, el('div', { class: 'toolbar' }, metrics, scale, more,
-    el('span', {}, `${count(k.all)} links carried something${k.links.length < k.all ? `; the ${k.links.length} hottest are here` : ''}`)), canvas, tip, list);
+    el('span', {}, `${count(k.all)} links carried messages${k.links.length < k.all ? `; this page has ${k.links.length} of them, those with the fullest queues` : ''}`)), canvas, tip, list);
   return { box, hit, choose, at, canvas, geometry: () => geometry, topHeight, linkHeight, metric: () => metric };
 }

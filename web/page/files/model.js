@@ -1,19 +1,19 @@
-// The document as the page uses it: columns unpacked, times summed up.
+// Reads a document for the page: decodes its columns, and turns differences of times into times.
 
 export const FORMAT = 'kernbench view';
 export const VERSION = 1;
 
-// unpackText reads a document from what a report holds: base64 of gzip.
+// unpackText returns the text of a document. A report holds it as base64 of gzip.
 export async function unpackText(text) {
   if (typeof DecompressionStream === 'undefined') {
-    throw new Error('this browser cannot unpack the report: it needs DecompressionStream (browsers from 2023 on)');
+    throw new Error('this browser cannot unpack the report: it lacks DecompressionStream, which browsers have since 2023');
   }
   const packed = bytesOf(text.trim());
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Response(stream).text();
 }
 
-// bytesOf decodes base64.
+// bytesOf returns the bytes that a base64 text encodes.
 export function bytesOf(text) {
   const raw = atob(text || '');
   const out = new Uint8Array(raw.length);
@@ -21,13 +21,13 @@ export function bytesOf(text) {
   return out;
 }
 
-// read checks a document and unpacks its runs.
+// read checks the format and the version of a document, and unpacks its runs.
 export function read(doc) {
   if (!doc || doc.format !== FORMAT) {
-    throw new Error(`this is no document of kernbench: its format is ${JSON.stringify(doc && doc.format)}`);
+    throw new Error(`this is not a kernbench document: its format is ${JSON.stringify(doc && doc.format)}, not "${FORMAT}"`);
   }
   if (doc.version !== VERSION) {
-    throw new Error(`the document has version ${doc.version}, and this page draws version ${VERSION}: use the kernbench that wrote it`);
+    throw new Error(`the document has version ${doc.version}, but this page supports version ${VERSION}: use the version of kernbench that wrote it`);
   }
   for (const r of doc.runs || []) unpackRun(r);
   return doc;
@@ -56,7 +56,7 @@ function unpackRun(r) {
   }
 }
 
-// sums turns differences into sums.
+// sums returns the running sums of a list of differences.
 function sums(list) {
   const out = new Float64Array(list.length);
   let at = 0;
@@ -78,7 +78,8 @@ function unpackSpans(s) {
   return out;
 }
 
-// firstAfter returns the first span that could end after a time.
+// firstAfter returns the index of the first span that may end at t or later. Spans are sorted by
+// their start.
 export function firstAfter(spans, t) {
   let lo = 0;
   let hi = spans.n;
@@ -91,7 +92,7 @@ export function firstAfter(spans, t) {
   return lo;
 }
 
-// spanAt returns the number of the span at a time, or -1: of several the shortest.
+// spanAt returns the index of the shortest span that contains t, or -1 if there is none.
 export function spanAt(spans, t) {
   let best = -1;
   for (let i = firstAfter(spans, t); i < spans.n && spans.start[i] <= t; i++) {
@@ -100,7 +101,7 @@ export function spanAt(spans, t) {
   return best;
 }
 
-// operation names an operation of a run.
+// operation returns the rank, PE, call and source line of operation i, or null if i is 0.
 export function operation(t, i) {
   const o = t.operations;
   if (!i) return null;
@@ -111,8 +112,8 @@ export function operationText(o) {
   return o ? `rank ${o.rank} ${o.call}${o.line ? ' at ' + o.line : ''}` : '';
 }
 
-// journey returns the spans around one that belong to the same message: those beside it of the same two
-// operations, with the resources that it passed.
+// journey returns the indices of the spans of one message. They are adjacent to span i and have the
+// same two operations. Their resources are the route of the message.
 export function journey(spans, i) {
   const same = (k) => k >= 0 && k < spans.n && spans.own[k] === spans.own[i] && spans.of[k] === spans.of[i];
   const joined = (a, b) => spans.end[a] === spans.start[b];
@@ -125,7 +126,7 @@ export function journey(spans, i) {
   return all;
 }
 
-// difference joins the shares of two runs by name, the largest change first.
+// difference joins the times of two runs by name and adds the change. The largest change is first.
 export function difference(before, after) {
   const at = new Map();
   for (const s of before || []) at.set(s.name, { name: s.name, before: s.time_ps, after: 0 });

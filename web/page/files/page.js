@@ -1,4 +1,5 @@
-// The page of a document: verdicts and summary first, then where the time went, then what happened when.
+// The page of a document. The verdicts and the summary come first, then the critical path, then the
+// time line, links and source lines.
 
 import { el, clear, section, empty, breakable, onTheme, forgetThemed, themeChanged } from './dom.js';
 import { time, percent, count, bytes } from './units.js';
@@ -10,7 +11,7 @@ import { source } from './source.js';
 import { chart } from './chart.js';
 import { difference } from './model.js';
 
-// drawn is what the page shows now: tests and the console look here.
+// drawn is what the page shows now. Tests and the browser console use it.
 export const drawn = { document: null, timeline: null, heatmaps: [], sources: [], charts: [] };
 
 // page shows a document in an element.
@@ -20,7 +21,7 @@ export function page(doc, into) {
   document.title = `${doc.title} – kernbench`;
   const runs = doc.runs || [];
   const tables = doc.tables || [];
-  const first = (doc.charts || []).length > 0 ? 1 : 0; // the table that goes before the curves
+  const first = (doc.charts || []).length > 0 ? 1 : 0; // number of tables before the curves
   const tableSection = (t, i) => section('table-' + i, t.title, '', (t.rows || []).length ? documentTable({ ...t, title: '' }) : empty('No rows.'));
   const parts = [
     header(doc, runs),
@@ -40,7 +41,7 @@ export function page(doc, into) {
     drawn.timeline = t;
     parts.push(section('timeline', 'Time line', aboutTimeline(timed), t.box, details));
   } else if (runs.length > 0) {
-    parts.push(section('timeline', 'Time line', '', empty(runs.some((r) => r.fault) ? 'The run ended with a fault, so that no critical path and no time line could be made.' : 'This file has results without a time line. kernbench run --report FILE.html makes one.')));
+    parts.push(section('timeline', 'Time line', '', empty(runs.some((r) => r.fault) ? 'The run ended with a fault, so it has no critical path and no time line.' : 'These results have no time line. kernbench run --report FILE.html writes a page with a time line.')));
   }
   runs.forEach((r, i) => {
     if (r.links && r.timeline) parts.push(linkSection(r, i, runs, shows));
@@ -49,7 +50,7 @@ export function page(doc, into) {
       const s = source(r);
       shows[i] = s.show;
       drawn.sources.push(s);
-      parts.push(section('source' + suffix(i, runs.length), 'Source lines' + of(r, runs), 'Time of each line: on the critical path, and of all ranks together. Click a line for its text.', s.box));
+      parts.push(section('source' + suffix(i, runs.length), 'Source lines' + of(r, runs), 'The time of each source line: on the critical path, and the sum over all ranks. Click a line to see its text.', s.box));
     }
   });
   parts.push(tables.slice(first).map((t, i) => tableSection(t, i + first)));
@@ -69,8 +70,8 @@ function header(doc, runs) {
   const asked = states.filter((v) => v.state !== 'not applicable' && v.question !== 'race' && v.question !== 'schedules');
   const some = asked.some((v) => v.state === 'checked');
   const checked = some && asked.every((v) => v.state === 'checked');
-  const word = bad ? 'FAILED' : checked ? 'nothing wrong was found' : some ? 'partly checked' : 'not checked';
-  const dark = el('button', { type: 'button', class: 'theme', title: 'dark or light', 'aria-label': 'switch between dark and light', onclick: () => {
+  const word = bad ? 'FAILED' : checked ? 'no errors found' : some ? 'partly checked' : 'not checked';
+  const dark = el('button', { type: 'button', class: 'theme', title: 'switch between dark and light', 'aria-label': 'switch between dark and light', onclick: () => {
     const root = document.documentElement;
     const now = getComputedStyle(root).getPropertyValue('--dark').trim() === '1';
     root.dataset.theme = now ? 'light' : 'dark';
@@ -86,7 +87,7 @@ function verdicts(list) {
 }
 
 function runSummary(runs) {
-  return section('verdicts', drawn.document.charts ? 'The run that is explained' : 'Verdicts and summary', '', el('div', { class: 'columns' }, runs.map((r, i) => el('article', {},
+  return section('verdicts', drawn.document.charts ? 'The explained run' : 'Verdicts and summary', '', el('div', { class: 'columns' }, runs.map((r, i) => el('article', {},
     runs.length > 1 ? el('h3', {}, `${letter(i)}: ${r.name}`) : null,
     verdicts(r.verdicts || []),
     r.fault ? el('pre', { class: 'fault', tabIndex: 0 }, r.fault) : null,
@@ -97,11 +98,11 @@ function runSummary(runs) {
 function comparison(runs) {
   const a = runs[0];
   const rest = runs.slice(1);
-  return section('difference', 'Difference', `Each run against ${letter(0)}: ${a.name}. The changes of the reasons add up to the change of the time.`,
+  return section('difference', 'Difference', `Each run is compared with ${letter(0)}: ${a.name}. The changes by reason add up to the change in time.`,
     rest.map((b, k) => {
       const whole = (r) => r.time_ps + (r.launch_ps || 0);
       const d = whole(b) - whole(a);
-      const head = el('p', { class: 'change' }, `${letter(k + 1)}: ${b.name} takes ${time(whole(b))}${b.launch_ps ? ' with its launch' : ''}, `,
+      const head = el('p', { class: 'change' }, `${letter(k + 1)}: ${b.name} takes ${time(whole(b))}${b.launch_ps ? ' including its launch' : ''}, `,
         d === 0 ? 'the same time' : el('b', {}, `${time(Math.abs(d))} ${d > 0 ? 'more' : 'less'}${whole(a) ? ` (${d > 0 ? '+' : '−'}${percent(100 * Math.abs(d) / whole(a))})` : ''}`), '.');
       const one = (title, before, after) => {
         const rows = difference(before, after).filter((r) => r.before || r.after);
@@ -133,7 +134,7 @@ function pathSection(r, i, n) {
   onTheme(paint);
   const find = (test) => { if (drawn.timeline && drawn.timeline.findPath(test)) document.getElementById('timeline').scrollIntoView({ block: 'start' }); };
   const reasons = table([
-    { name: 'reason', get: (x) => x.name, cell: (x) => (r.timeline && i === 0 ? el('button', { type: 'button', class: 'line', title: 'show the longest such slice', onclick: () => find((s) => s.reason === x.name) }, x.name) : x.name) },
+    { name: 'reason', get: (x) => x.name, cell: (x) => (r.timeline && i === 0 ? el('button', { type: 'button', class: 'line', title: 'show the longest slice with this reason', onclick: () => find((s) => s.reason === x.name) }, x.name) : x.name) },
     { name: 'time', unit: 'ps', get: (x) => x.time_ps, bar: (x) => x.percent / 100, colour: (x) => reasonColour(x.name) },
     { name: 'share', unit: 'percent', get: (x) => x.percent },
   ], r.reasons);
@@ -143,9 +144,9 @@ function pathSection(r, i, n) {
     { name: 'ranks', unit: 'count', get: (x) => x.ranks || null },
   ], r.classes || [], { rows: 10 });
   return section('path' + suffix(i, n), 'Critical path' + (n > 1 ? ` of ${letter(i)}: ${r.name}` : ''),
-    `What decided the simulated time of ${time(r.time_ps)}${r.launch_ps ? ` and the launch of ${time(r.launch_ps)}` : ''}, followed back from its end: ${time(total, true)} in all. Each part belongs to one reason.`,
+    `The critical path is the chain of operations and waits that determines the simulated time of ${time(r.time_ps)}${r.launch_ps ? ` and the launch of ${time(r.launch_ps)}` : ''}. It is traced back from the end and has a length of ${time(total, true)}. Each part has one reason.`,
     stack, el('div', { class: 'columns' }, reasons, classes, gap(r)),
-    (r.changes || []).length ? [el('h3', {}, 'What would help'), changes(r)] : null,
+    (r.changes || []).length ? [el('h3', {}, 'Simulated changes'), changes(r)] : null,
     (r.story || []).length ? el('details', {}, el('summary', {}, 'Longest waits on the path'), el('ol', {}, r.story.slice(0, 20).map((w) => el('li', {}, w.text + (w.count > 1 ? ` (${count(w.count)} such waits, ${time(w.total_ps)})` : ''))))) : null);
 }
 
@@ -156,7 +157,7 @@ function gap(r) {
   return el('div', {}, table([
     { name: 'from the bound to the time', get: (x) => x.name },
     { name: 'time', unit: 'ps', get: (x) => x.ps, bar: (x) => x.ps / Math.max(1, r.time_ps + (r.launch_ps || 0)) },
-  ], rows), el('p', { class: 'about' }, `No algorithm can be faster on this machine than the bound: ${percent(g.percent_of_bound)} of the time.`));
+  ], rows), el('p', { class: 'about' }, `No algorithm can be faster than the bound on this machine. The bound is ${percent(g.percent_of_bound)} of the time.`));
 }
 
 function changes(r) {
@@ -165,18 +166,18 @@ function changes(r) {
     { name: 'time', unit: 'ps', get: (c) => (c.error ? null : c.simulated_time_ps + (c.launch_overhead_ps || 0)), cell: (c) => (c.error ? c.error : time(c.simulated_time_ps + (c.launch_overhead_ps || 0))) },
     { name: 'saved', unit: 'ps', get: (c) => (c.error ? null : c.saved_ps), bar: (c) => (c.error ? 0 : c.saved_percent / 100) },
     { name: 'share', unit: 'percent', get: (c) => (c.error ? null : c.saved_percent) },
-    { name: 'largest reason then', get: (c) => c.next || '' },
+    { name: 'largest reason after the change', get: (c) => c.next || '' },
     { name: 'flags', get: (c) => c.flags || '' },
   ], r.changes, { rows: 12 });
 }
 
 function aboutTimeline(runs) {
   const t = runs[0].timeline;
-  const part = t.until_ps - t.from_ps < t.length_ps ? ` Single slices: ${time(t.from_ps)} to ${time(t.until_ps)}${t.whole ? '' : ', one rank of each class'}; the rest has bins of ${time(t.width_ps)}.` : t.whole ? '' : ' Single slices: one rank of each class; other ranks have bins.';
-  return 'What each rank spent its time on. Drag to pan; + and −, a double click, or Ctrl and the wheel to zoom; click a slice for its source line.' + part;
+  const part = t.until_ps - t.from_ps < t.length_ps ? ` Single slices are shown from ${time(t.from_ps)} to ${time(t.until_ps)}${t.whole ? '' : ', for one rank of each class'}. The rest is shown in bins of ${time(t.width_ps)}.` : t.whole ? '' : ' Single slices are shown for one rank of each class. Other ranks are shown in bins.';
+  return 'The time line shows what each rank spent its time on. Drag to pan. Zoom with + and −, a double click, or Ctrl and the wheel. Click a slice to see its source line.' + part;
 }
 
-// slice says in words what was clicked, and shows its line.
+// slice describes the selected slice in words and shows its source line.
 function slice(details, s, shows) {
   if (!s || s.span < 0) {
     clear(details, s && s.text ? el('p', {}, s.text.join(' · ')) : null);
@@ -186,11 +187,11 @@ function slice(details, s, shows) {
   const line = (o) => (o && o.line ? el('button', { type: 'button', class: 'line', onclick: () => shows[at] && shows[at](o.line) }, o.line) : '');
   const name = (o) => (o ? [`rank ${o.rank} ${o.call} `, line(o)] : '');
   clear(details, el('h3', {}, name(s.own)), el('dl', { class: 'facts' },
-    el('dt', {}, 'when'), el('dd', {}, `${time(s.start, true)} to ${time(s.end, true)}: ${time(s.end - s.start, true)}`),
+    el('dt', {}, 'time'), el('dd', {}, `${time(s.start, true)} to ${time(s.end, true)}: ${time(s.end - s.start, true)}`),
     el('dt', {}, 'reason'), el('dd', {}, s.reason + (s.resource ? ': ' + s.resource : '')),
     s.waits ? [el('dt', {}, 'waits for'), el('dd', {}, name(s.of))] : null,
-    s.behind ? [el('dt', {}, 'behind'), el('dd', {}, name(s.behind))] : null,
-    s.journey.length > 1 ? [el('dt', {}, 'journey'), el('dd', {}, el('ol', { class: 'journey' }, s.journey.map((j) => el('li', {}, `${time(j.start)}: ${time(j.end - j.start)} ${j.reason}, ${j.resource}`))))] : null));
+    s.behind ? [el('dt', {}, 'queued behind'), el('dd', {}, name(s.behind))] : null,
+    s.journey.length > 1 ? [el('dt', {}, 'route'), el('dd', {}, el('ol', { class: 'journey' }, s.journey.map((j) => el('li', {}, `${time(j.start)}: ${time(j.end - j.start)} ${j.reason}, ${j.resource}`))))] : null));
   if (s.own && s.own.line && shows[at]) shows[at](s.own.line, true);
 }
 
@@ -208,34 +209,34 @@ function linkSection(r, i, runs, shows) {
     { name: 'level', get: (l) => l.level },
     { name: 'links', unit: 'count', get: (l) => l.links },
     { name: 'bytes', unit: 'bytes', get: (l) => l.bytes },
-    { name: 'hottest link busy', unit: 'percent', get: (l) => 100 * l.used, bar: (l) => l.used },
-    { name: 'waits in all', unit: 'ps', get: (l) => l.queued_ps },
+    { name: 'use of the busiest link', unit: 'percent', get: (l) => 100 * l.used, bar: (l) => l.used },
+    { name: 'total wait', unit: 'ps', get: (l) => l.queued_ps },
   ], r.links.levels || []);
   const engines = (r.links.engines || []).length ? table([
     { name: 'engine', get: (e) => e.engine },
-    { name: 'mean of PEs', unit: 'ps', get: (e) => e.mean_ps },
-    { name: 'busiest', unit: 'ps', get: (e) => e.busiest_ps },
-    { name: 'PE', get: (e) => e.pe },
+    { name: 'mean over PEs', unit: 'ps', get: (e) => e.mean_ps },
+    { name: 'busiest PE', unit: 'ps', get: (e) => e.busiest_ps },
+    { name: 'name of that PE', get: (e) => e.pe },
   ], r.links.engines) : null;
-  return section('links' + suffix(i, runs.length), 'Links' + of(r, runs), 'Links × time, the fullest queues first. Click a cell for the messages that waited there, a message for its place in the time line, its line for the source.',
-    r.links.links.length ? h.box : empty('No link carried anything.'), el('div', { class: 'columns' }, levels, engines));
+  return section('links' + suffix(i, runs.length), 'Links' + of(r, runs), 'Links × time. The links with the fullest queues are first. Click a cell to list the messages that waited there. Click a message to show it in the time line. Click its line to show the source.',
+    r.links.links.length ? h.box : empty('No link carried messages.'), el('div', { class: 'columns' }, levels, engines));
 }
 
 function drawingSection(r, i, n) {
   const bytesOfText = new TextEncoder().encode(r.drawing);
   let raw = '';
   for (const b of bytesOfText) raw += String.fromCharCode(b);
-  const img = el('img', { alt: 'drawing of the machine, its lines in the colour of their use', src: 'data:image/svg+xml;base64,' + btoa(raw) });
-  return section('machine' + suffix(i, n), 'Machine' + (n > 1 ? ` of ${letter(i)}` : ''), r.links ? 'Each network once. The colour of a line says how much of the time its busiest link was busy.' : 'Each network once.', el('div', { class: 'drawing', tabIndex: 0 }, img));
+  const img = el('img', { alt: 'drawing of the machine; the colour of a line shows how busy its links were', src: 'data:image/svg+xml;base64,' + btoa(raw) });
+  return section('machine' + suffix(i, n), 'Machine' + (n > 1 ? ` of ${letter(i)}` : ''), r.links ? 'Each network is drawn once. The colour of a line shows the part of the time in which its busiest link was busy.' : 'Each network is drawn once.', el('div', { class: 'drawing', tabIndex: 0 }, img));
 }
 
 function madeBy(doc) {
   const m = doc.made_by || {};
-  return el('footer', {}, el('p', {}, 'made by kernbench ', m.version || '', m.command ? [' with ', el('code', {}, m.command)] : '', '. Simulated times; 1 GB is 10⁹ bytes, 1 GiB is 2³⁰.'),
-    (m.machine_fingerprints || []).length ? el('p', {}, 'machine ', m.machine_fingerprints.map((f) => el('code', {}, f, ' '))) : null);
+  return el('footer', {}, el('p', {}, 'Written by kernbench ', m.version || '', m.command ? [' with the command ', el('code', {}, m.command)] : '', '. Times are simulated. 1 GB is 10⁹ bytes, 1 GiB is 2³⁰ bytes.'),
+    (m.machine_fingerprints || []).length ? el('p', {}, 'Machine fingerprint: ', m.machine_fingerprints.map((f) => el('code', {}, f, ' '))) : null);
 }
 
-// failure shows that there is nothing to show, and why.
+// failure shows an error message instead of a page.
 export function failure(into, title, message) {
   clear(into, el('header', {}, el('h1', {}, title)), el('p', { class: 'error', role: 'alert' }, message));
 }

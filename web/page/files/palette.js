@@ -1,5 +1,5 @@
-// Colours of reasons and curves. They differ in lightness as well as in hue, so that readers who see
-// fewer colours can tell them apart; wide slices have their names, too.
+// Colours of reasons, curves and heat maps. They differ in lightness as well as in hue, so that
+// colour-blind readers can tell them apart. Wide slices also have a label.
 
 import { colour } from './dom.js';
 
@@ -39,14 +39,15 @@ export function curveColour(i) {
   return curveColours[i % curveColours.length][dark() ? 1 : 0];
 }
 
-// ink is black or white, whichever can be read on a colour.
+// ink returns black or white, whichever is readable on a colour.
 export function ink(hex) {
   const n = parseInt(hex.slice(1), 16);
   const light = 0.299 * (n >> 16) + 0.587 * ((n >> 8) & 255) + 0.114 * (n & 255);
   return light > 140 ? '#000000' : '#ffffff';
 }
 
-// heat is the colour of a value from 0 to 1: from the background to dark red by way of orange.
+// heat returns the colour of a value from 0 to 1. The value 0 has the background colour. The scale
+// ends in dark red in the light theme, and in yellow in the dark theme.
 export function heat(f) {
   if (!(f > 0)) return colour('well');
   const stops = dark()

@@ -1,4 +1,4 @@
-// The start of a report: the document is in the file itself.
+// The entry point of a report. The document is in the report's own file.
 
 import { unpackText, read } from './model.js';
 import { page, failure, drawn } from './page.js';

@@ -1,10 +1,10 @@
-// The source of kernels, with the time of each line.
+// The source lines of kernels, with the time of each line.
 
 import { el, clear, breakable } from './dom.js';
 import { time } from './units.js';
 import { table } from './tables.js';
 
-// source makes the part of the page that shows lines. It returns show(line), which brings one into view.
+// source returns the part of the page that shows source lines. Its show(line) scrolls to a line.
 export function source(run, pathTime) {
   const view = el('div', { class: 'source' });
   const lines = run.lines || [];
@@ -25,13 +25,13 @@ export function source(run, pathTime) {
     return [line.slice(0, i), Number(line.slice(i + 1))];
   };
 
-  // show brings a line into view, and reports whether its text is there.
+  // show scrolls to a line. It returns false if the document does not have the text of the file.
   function show(line) {
     chosen = line;
     const [file, number] = split(line);
     const parts = (run.sources || []).filter((s) => s.file === file);
     if (parts.length === 0) {
-      clear(view, el('h3', {}, line), el('p', { class: 'empty' }, 'The text of this file was not found where the report was made.'));
+      clear(view, el('h3', {}, line), el('p', { class: 'empty' }, 'The text of this file is missing: kernbench did not find the file when it wrote the report.'));
       view.scrollIntoView({ block: 'nearest' });
       return false;
     }

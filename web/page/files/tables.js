@@ -1,12 +1,13 @@
-// Tables with units, which sort when their heads are clicked.
+// Tables with units. A click on the head of a column sorts the rows.
 
 import { el, clear, breakable, onTheme } from './dom.js';
 import { quantity } from './units.js';
 
 const shownRows = 60;
 
-// table makes a table. Columns have name, unit and of course a value of each row: get(row). A column may
-// have a cell(row) that makes its content, and a bar(row) from 0 to 1.
+// table returns a table. A column has a name, a unit, and get(row), which returns its value. Three
+// fields are optional: cell(row) returns the content to show, bar(row) the length of a bar from 0
+// to 1, and colour(row) the colour of the bar.
 export function table(columns, rows, options = {}) {
   const body = el('tbody');
   let sorted = rows.slice();
@@ -65,7 +66,7 @@ export function table(columns, rows, options = {}) {
     el('thead', {}, el('tr', {}, heads)), body), more);
 }
 
-// documentTable shows a table of a document, without the columns in which no row has anything.
+// documentTable returns a table of a document. It omits columns in which no row has a value.
 export function documentTable(t) {
   const rows = t.rows || [];
   const columns = t.columns.map((c, i) => ({ name: c.name, unit: c.unit, get: (r) => r[i] }))
@@ -73,7 +74,7 @@ export function documentTable(t) {
   return table(columns, rows, { caption: t.title });
 }
 
-// facts shows lines of a summary.
+// facts returns the lines of a summary. A line has a name and a text.
 export function facts(list) {
   return el('dl', { class: 'summary' }, (list || []).map((f) => el('div', {}, el('dt', {}, f.name), el('dd', {}, f.text))));
 }

@@ -1,5 +1,5 @@
-// The time line: ranks × time on one axis for all runs, with zoom and pan. Far out it draws bins, near by it
-// draws single spans. What is drawn comes from the document; hit() says what is where.
+// The time line: ranks × time, with zoom and pan. All runs have the same axis. A row draws bins
+// when zoomed out, and single spans when zoomed in. hit() returns what is at a position.
 
 import { el, clear, colour, onTheme, shortened } from './dom.js';
 import { reasonColour, ink } from './palette.js';
@@ -11,18 +11,18 @@ const slotsHeight = 8;
 const sharesHeight = 44;
 const axisHeight = 24;
 
-// timeline makes the time line of some runs. choose(selection) is called when a slice is clicked.
+// timeline returns the time line of runs. It calls choose(selection) when a slice is selected.
 export function timeline(runs, choose) {
   const view = { from: 0, to: Math.max(1, ...runs.map((r) => r.timeline.length)) };
   const whole = view.to;
-  const open = new Set(); // classes whose ranks are shown
+  const open = new Set(); // classes that show all their ranks
   const stats = { frames: 0, drawn: 0, seen: 0, ms: 0 };
   let rows = [];
   let chosen = null; // {row, span}
-  let row = 0; // that has the keyboard
+  let row = 0; // index of the row that the keyboard selected
   let queued = false;
 
-  const canvas = el('canvas', { tabIndex: 0, role: 'application', 'aria-label': 'time line of ranks; arrow keys pan, + and - zoom, 0 shows all, up and down choose a row, comma and full stop step from slice to slice, Enter opens a class or shows the source' });
+  const canvas = el('canvas', { tabIndex: 0, role: 'application', 'aria-label': 'time line of ranks; left and right pan, + and - zoom, 0 shows the whole run, up and down select a row, comma and full stop select the previous and the next slice, Enter opens a class' });
   const spacer = el('div', { class: 'spacer' }, canvas);
   const scroller = el('div', { class: 'scroller' }, spacer);
   const tip = el('div', { class: 'tip', hidden: true });
@@ -31,9 +31,9 @@ export function timeline(runs, choose) {
   const button = (text, title, f) => el('button', { type: 'button', title, onclick: f }, text);
   const bar = el('div', { class: 'toolbar' },
     button('+', 'zoom in', () => zoom(0.5)), button('−', 'zoom out', () => zoom(2)), button('◀', 'earlier', () => pan(-0.4)), button('▶', 'later', () => pan(0.4)),
-    button('all', 'show all of the time', () => set(0, whole)),
+    button('all', 'show the whole run', () => set(0, whole)),
     runs.some((r) => r.timeline.until_ps < r.timeline.length_ps || r.timeline.from_ps > 0)
-      ? button('window', 'show the part that has single spans', () => set(runs[0].timeline.from_ps, Math.max(runs[0].timeline.until_ps, runs[0].timeline.from_ps + 1))) : null,
+      ? button('window', 'show the part that has single slices', () => set(runs[0].timeline.from_ps, Math.max(runs[0].timeline.until_ps, runs[0].timeline.from_ps + 1))) : null,
     range);
   const box = el('div', { class: 'timeline' }, bar, el('div', { class: 'legend' }), scroller, tip, spoken);
 
@@ -183,7 +183,7 @@ export function timeline(runs, choose) {
     }
   }
 
-  // change says how much longer a run takes than the first.
+  // change returns the difference in time from the first run, as text.
   function change(r) {
     if (r.n === 0) return '';
     const first = runs[0].time_ps;
@@ -194,8 +194,8 @@ export function timeline(runs, choose) {
 
   const spansOf = (r) => (r.type === 'path' ? r.run.timeline.path : r.type === 'lane' ? r.lane.spans : null);
 
-  // usesSpans reports whether a row draws single spans now: it has them for the whole view, and they are
-  // not many more than pixels, or wider than bins would be.
+  // usesSpans reports whether a row draws single spans now. The row must have spans for the whole
+  // view. There must be fewer than four per pixel, or bins must be wider than 1.5 pixels.
   function usesSpans(r) {
     const t = r.run.timeline;
     const s = spansOf(r);
@@ -214,7 +214,8 @@ export function timeline(runs, choose) {
     else drawBins(g, r.run.timeline, bins, y, h);
   }
 
-  // drawSpans draws what waits for others at half the height, and everything at most once per pixel.
+  // drawSpans draws waits for other ranks at about half the height. It skips a span that is
+  // narrower than a pixel if the span before it covers that pixel.
   function drawSpans(g, r, s, y, h) {
     const t = r.run.timeline;
     const scale = (width - gutter) / (view.to - view.from);
@@ -282,7 +283,7 @@ export function timeline(runs, choose) {
     const first = Math.max(0, Math.floor(view.from / t.width_ps));
     for (let i = first; i < bins && i * t.width_ps < view.to; i += per) {
       let base = y + h - 1;
-      const x = Math.floor(Math.max(gutter, gutter + (i * t.width_ps - view.from) * scale)); // whole pixels leave no seams
+      const x = Math.floor(Math.max(gutter, gutter + (i * t.width_ps - view.from) * scale)); // whole pixels avoid gaps between bins
       const w = Math.max(1, Math.floor(gutter + (Math.min((i + per) * t.width_ps, t.length) - view.from) * scale) - x);
       for (let k = 0; k < t.shares.length; k++) {
         const s = t.shares[k];
@@ -324,7 +325,7 @@ export function timeline(runs, choose) {
     return a !== b && (t.operations.rank[a] !== t.operations.rank[b] || t.operations.pe[a] !== t.operations.pe[b]);
   };
 
-  // hit says what is at a place of the canvas: the row, the time, and the slice or bin.
+  // hit returns what is at a position of the canvas: the row, the time, and the slice or bin.
   function hit(x, y) {
     const inside = y - axisHeight + scroller.scrollTop;
     if (y < axisHeight) return null;
@@ -361,19 +362,19 @@ export function timeline(runs, choose) {
     };
   }
 
-  // lines are what the tip says of a place.
+  // lines returns the lines of the tooltip for a hit, or null.
   function lines(h) {
     if (!h || h.gutter) return h && h.row.toggles ? [h.row.open ? 'click: show one rank of this class' : `click: show all ${h.row.more + 1} ranks of this class`] : null;
     if (h.span >= 0) {
       const all = [`${operationText(h.own)}`, `${time(h.start)} – ${time(h.end)} (${time(h.end - h.start, true)})`, `${h.reason}${h.resource ? ': ' + h.resource : ''}`];
       if (h.waits) all.push(`waits for ${operationText(h.of)}`);
-      if (h.behind) all.push(`behind ${operationText(h.behind)}`);
-      if (h.journey.length > 1) all.push('journey of the message:', ...h.journey.slice(0, 8).map((j) => `  ${time(j.end - j.start)} ${j.reason}, ${j.resource}`), ...(h.journey.length > 8 ? [`  … ${h.journey.length - 8} more`] : []));
+      if (h.behind) all.push(`queued behind ${operationText(h.behind)}`);
+      if (h.journey.length > 1) all.push('route of the message:', ...h.journey.slice(0, 8).map((j) => `  ${time(j.end - j.start)} ${j.reason}, ${j.resource}`), ...(h.journey.length > 8 ? [`  … ${h.journey.length - 8} more`] : []));
       return all;
     }
     if (h.shares) return [time(h.time), ...h.shares.slice(0, 6).map((s) => `${s.name}: ${percent(100 * s.part)} of all ranks`)];
-    if (h.slots !== undefined) return [`rank ${h.rank} at ${time(h.time)}`, `${h.slots} slots in use, of the fullest ring it sends into`];
-    if (h.reason) return [`${h.row.label} at ${time(h.time)}`, `mostly ${h.reason}`, h.type === 'lane' ? `${percent(100 * h.own)} own work, the rest waits for others` : '', 'zoom in for single slices'].filter(Boolean);
+    if (h.slots !== undefined) return [`rank ${h.rank} at ${time(h.time)}`, `${h.slots} slots in use in the fullest ring that it sends into`];
+    if (h.reason) return [`${h.row.label} at ${time(h.time)}`, `mostly ${h.reason}`, h.type === 'lane' ? `${percent(100 * h.own)} own work, the rest is waiting for other ranks` : '', 'zoom in to see single slices'].filter(Boolean);
     return null;
   }
 
@@ -406,7 +407,7 @@ export function timeline(runs, choose) {
     set(view.from + d, view.to + d);
   }
 
-  // select chooses a slice, and says so.
+  // select selects a slice and announces it to screen readers.
   function select(h) {
     chosen = h ? { row: h.row, span: h.span } : null;
     if (h) {
@@ -496,7 +497,7 @@ export function timeline(runs, choose) {
     request();
   }
 
-  // step chooses the slice before or after the chosen one, and shows it.
+  // step selects and shows the slice before or after the selected one.
   function step(d) {
     const r = rows[row];
     const s = r && spansOf(r);
@@ -506,7 +507,7 @@ export function timeline(runs, choose) {
     show(r, i);
   }
 
-  // show brings a slice of a row into view and chooses it.
+  // show scrolls to a slice of a row and selects it.
   function show(r, i) {
     const s = spansOf(r);
     const length = Math.max(1, s.end[i] - s.start[i]);
@@ -518,7 +519,7 @@ export function timeline(runs, choose) {
     select({ row: r, run: r.n, type: r.type, rank: r.lane ? r.lane.rank : null, span: i, time: (s.start[i] + s.end[i]) / 2, ...describe(r, i) });
   }
 
-  // go shows a time of a rank: of a link's wait, for one.
+  // go shows a rank at a time, for example at a wait of its message.
   function go(run, rank, from, to) {
     const t = run.timeline;
     const i = t.lanes.findIndex((l) => l.rank === rank);
@@ -538,7 +539,8 @@ export function timeline(runs, choose) {
     set((from + to) / 2 - span / 2 * 1.5, (from + to) / 2 + span / 2 * 1.5);
   }
 
-  // path shows the part of the critical path that has a property.
+  // findPath shows the longest slice of the critical path that passes the test. It returns false if
+  // there is none.
   function findPath(test) {
     const r = rows.find((q) => q.type === 'path');
     const s = r.run.timeline.path;
@@ -561,7 +563,7 @@ export function timeline(runs, choose) {
     const mark = el('span', { class: 'mark' });
     mark.style.background = reasonColour(name);
     return el('span', { class: 'key' }, mark, name);
-  }), el('span', { class: 'key' }, 'full height: own work; lower: waits for others; grey strip: slots of the fullest ring in use'));
+  }), el('span', { class: 'key' }, 'full height: own work; lower: waits for other ranks; grey strip: slots in use in the fullest ring'));
   legend();
   onTheme(legend);
 

@@ -1,10 +1,11 @@
-// Numbers with their units. Times are picoseconds: in ns up to 10 µs, then in µs up to 10 ms, then in ms.
+// Numbers with their units. A time is a number of picoseconds. It is shown in ns up to 10 µs, then
+// in µs up to 10 ms, then in ms up to 10 s, then in s.
 
 const US = 1e6;
 const MS = 1e9;
 const S = 1e12;
 
-// time writes a time with at most four significant digits, or exactly.
+// time formats a time with about four significant digits, or with all digits if exact is true.
 export function time(ps, exact = false) {
   if (ps === null || ps === undefined || Number.isNaN(ps)) return '';
   const m = Math.abs(ps);
@@ -12,18 +13,18 @@ export function time(ps, exact = false) {
   return (exact ? plain(ps / scale) : digits(ps / scale)) + ' ' + unit;
 }
 
-// axisTime writes a time of an axis that reaches to most, so that all of the axis has one unit.
+// axisTime formats a time on an axis that ends at most. All labels of the axis have the same unit.
 export function axisTime(ps, most) {
   const [name, scale] = most < 10 * US ? ['ns', 1e3] : most < 10 * MS ? ['µs', US] : most < 10 * S ? ['ms', MS] : ['s', S];
   return digits(ps / scale) + ' ' + name;
 }
 
-// plain writes a number with all its digits.
+// plain formats a number with all its digits.
 function plain(n) {
   return n.toFixed(12).replace(/\.?0+$/, '');
 }
 
-// digits writes a number with about four significant digits.
+// digits formats a number with about four significant digits.
 export function digits(n) {
   if (n === 0) return '0';
   const m = Math.abs(n);
@@ -33,7 +34,7 @@ export function digits(n) {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
-// bytes writes a size.
+// bytes formats a size in bytes.
 export function bytes(n) {
   if (n === null || n === undefined) return '';
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
@@ -45,7 +46,7 @@ export function bytes(n) {
   return digits(n) + ' ' + units[i];
 }
 
-// quantity writes a number of a document by its unit. Texts pass.
+// quantity formats a number of a document according to its unit. It returns a text unchanged.
 export function quantity(v, unit) {
   if (v === null || v === undefined) return '–';
   if (typeof v !== 'number') return String(v);
@@ -64,12 +65,12 @@ export function percent(v) {
   return v.toFixed(1) + ' %';
 }
 
-// count writes a whole number with thin spaces between thousands.
+// count formats a whole number with thin spaces between thousands.
 export function count(n) {
   return Number.isInteger(n) ? String(n).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f') : digits(n);
 }
 
-// ticks returns about n round values between two numbers.
+// ticks returns about n round values between two numbers, for the labels of an axis.
 export function ticks(from, to, n) {
   const span = to - from;
   if (!(span > 0) || n < 1) return [from];

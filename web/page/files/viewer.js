@@ -1,4 +1,5 @@
-// The start of the viewer: what there is to show, new runs, and the page of what is chosen.
+// The entry point of the viewer: the list of results, the form of a new run, and the page of the
+// selected results.
 
 import { el, clear } from './dom.js';
 import { read } from './model.js';
@@ -13,18 +14,20 @@ let entries = [];
 let form = null;
 let running = null;
 
-// The token came in the address behind #, which a browser sends to no server. It is taken out at once.
+// The token is in the address after #. Browsers do not send this part to servers. The script
+// removes the token from the address at once.
 if (location.hash.length > 1) {
   sessionStorage.setItem('kernbench-token', location.hash.slice(1));
   history.replaceState(null, '', location.pathname);
 }
 
-// ask sends a request and returns the answer. An error has the fields that it speaks of.
+// ask sends a request and returns the answer. It throws an error with the server's messages. Each
+// message names the field of the form that it is about.
 async function ask(path, options = {}) {
   const answer = await fetch(path, { ...options, headers: { 'X-Kernbench-Token': sessionStorage.getItem('kernbench-token') || '', ...(options.body ? { 'Content-Type': 'application/json' } : {}) } });
   const data = await answer.json();
   if (!answer.ok) {
-    const errors = data.errors || [{ message: `the server answers ${answer.status}` }];
+    const errors = data.errors || [{ message: `the server answered with status ${answer.status}` }];
     throw Object.assign(new Error(errors.map((e) => e.message).join('\n')), { errors });
   }
   return data;
@@ -42,7 +45,7 @@ async function refresh() {
 
 function paint() {
   if (entries.length === 0) {
-    clear(list, el('li', { class: 'empty' }, 'Nothing to show yet. Start a run below, or call kernbench view with reports (.html), results (.json), databases (.db) or folders.'));
+    clear(list, el('li', { class: 'empty' }, 'There are no results yet. Start a run below, or give kernbench view reports (.html), results (.json), databases (.db) or folders.'));
     return;
   }
   clear(list, entries.map((e) => el('li', {}, el('label', {}, el('input', {
@@ -57,22 +60,22 @@ function paint() {
 async function show() {
   if (chosen.size === 0) {
     delete document.body.dataset.shown;
-    clear(into, entries.length > 0 ? el('p', { class: 'empty' }, 'Select what to show above. Several are compared with the first.') : null);
+    clear(into, entries.length > 0 ? el('p', { class: 'empty' }, 'Select results above. If you select several, each is compared with the first.') : null);
     return;
   }
   const ids = [...chosen];
   try {
     const doc = read(await ask('/api/document?' + ids.map((id) => 'id=' + encodeURIComponent(id)).join('&')));
-    if (ids.join() !== [...chosen].join()) return; // chosen otherwise meanwhile
+    if (ids.join() !== [...chosen].join()) return; // the selection has changed
     page(doc, into);
     document.body.dataset.shown = ids.join(' ');
   } catch (e) {
-    failure(into, 'This cannot be shown', e.message);
+    failure(into, 'The selected results cannot be shown', e.message);
     document.body.dataset.shown = 'failed';
   }
 }
 
-// field is a row of the form with a place for its error.
+// field returns a row of the form, with a place for its error message.
 function field(name, label, input) {
   input.name = name;
   input.id = 'field-' + name;
@@ -83,7 +86,7 @@ const choice = (names, empty) => el('select', {}, el('option', { value: '' }, em
 
 let setRows = 0;
 
-// settingRow is a setting KEY=VALUE, with the keys of the schema.
+// settingRow returns the row of a setting KEY=VALUE. It suggests the keys of the schema.
 function settingRow(keys) {
   const n = setRows++;
   const key = el('input', { type: 'text', list: 'setting-keys', placeholder: 'key, such as defaults.n_slots', 'aria-label': 'key of a setting', class: 'key' });
@@ -94,7 +97,7 @@ function settingRow(keys) {
     doc.textContent = k ? `${k.doc || ''}${k.default ? ` (default ${k.default})` : ''}` : '';
     if (k && k.default) value.placeholder = k.default;
   });
-  const row = el('div', { class: 'setting', 'data-row': n }, key, ' = ', value, el('button', { type: 'button', title: 'leave this setting out', onclick: () => row.remove() }, '×'), doc, el('span', { class: 'wrong', role: 'alert' }));
+  const row = el('div', { class: 'setting', 'data-row': n }, key, ' = ', value, el('button', { type: 'button', title: 'remove this setting', onclick: () => row.remove() }, '×'), doc, el('span', { class: 'wrong', role: 'alert' }));
   return row;
 }
 
@@ -109,13 +112,13 @@ async function newRun() {
   form = el('form', { class: 'newrun', noValidate: true },
     field('algorithm', 'algorithm', choice(f.algorithms, 'as configured')),
     field('topology', 'machine', choice(f.presets, 'the built-in machine')),
-    field('ranks', 'ranks', el('input', { type: 'text', inputMode: 'numeric', placeholder: `1 to ${count(f.max_ranks)}; all` })),
+    field('ranks', 'ranks', el('input', { type: 'text', inputMode: 'numeric', placeholder: `1 to ${count(f.max_ranks)}; default: all` })),
     field('n_elem', 'elements per rank', el('input', { type: 'text', inputMode: 'numeric', placeholder: 'as configured' })),
-    field('dtype', 'type', choice(f.types, 'of the bench')),
+    field('dtype', 'type', choice(f.types, 'default of the bench')),
     field('op', 'reduction', choice(f.ops, 'sum')),
-    el('div', { class: 'field' }, el('label', { for: 'field-verify' }, 'check the data'), el('input', { type: 'checkbox', id: 'field-verify', name: 'verify' })),
+    el('div', { class: 'field' }, el('label', { for: 'field-verify' }, 'verify the data'), el('input', { type: 'checkbox', id: 'field-verify', name: 'verify' })),
     el('datalist', { id: 'setting-keys' }, f.settings.map((s) => el('option', { value: s.key }, s.doc || ''))),
-    sets, el('button', { type: 'button', class: 'add', onclick: () => sets.append(settingRow(f.settings)) }, 'change a setting'),
+    sets, el('button', { type: 'button', class: 'add', onclick: () => sets.append(settingRow(f.settings)) }, 'add a setting'),
     general, el('div', { class: 'toolbar' }, go, cancel, bar, state));
   form.addEventListener('submit', async (e) => {
     e.preventDefault();
@@ -151,7 +154,7 @@ async function newRun() {
   return form;
 }
 
-// follow shows the progress of a run until it has ended, and then the run.
+// follow shows the progress of a run until it ends. A run that succeeds is added to the page.
 async function follow(id, bar, state) {
   for (;;) {
     const j = await ask('/api/job?id=' + encodeURIComponent(id));
@@ -161,7 +164,7 @@ async function follow(id, bar, state) {
         bar.max = j.total;
         bar.value = j.done;
       }
-      state.textContent = `${j.name}: ${j.phase || 'begins'}${j.total ? `, ${count(j.done)} of ${count(j.total)}` : ''}${j.simulated_ps ? `, at ${time(j.simulated_ps)}` : ''}`;
+      state.textContent = `${j.name}: ${j.phase || 'starting'}${j.total ? `, ${count(j.done)} of ${count(j.total)}` : ''}${j.simulated_ps ? `, simulated time ${time(j.simulated_ps)}` : ''}`;
       await new Promise((done) => setTimeout(done, 150));
       continue;
     }
@@ -179,12 +182,12 @@ try {
   await refresh();
   const more = el('details', {}, el('summary', {}, 'New run'), await newRun());
   more.open = entries.length === 0;
-  clear(panel, el('details', { open: true }, el('summary', {}, 'What to show'), list, el('button', { type: 'button', class: 'refresh', onclick: () => refresh().catch((e) => { said.textContent = e.message; }) }, 'look again'), said), more);
+  clear(panel, el('details', { open: true }, el('summary', {}, 'Results'), list, el('button', { type: 'button', class: 'refresh', onclick: () => refresh().catch((e) => { said.textContent = e.message; }) }, 'refresh'), said), more);
   if (entries.length > 0) chosen.add(entries[0].id);
   paint();
   await show();
   document.body.dataset.ready = 'yes';
 } catch (e) {
-  failure(into, 'The viewer cannot be used', e.message);
+  failure(into, 'The viewer cannot start', e.message);
   document.body.dataset.ready = 'failed';
 }

@@ -1,8 +1,10 @@
 #include "textflag.h"
 #include "simd_amd64.h"
 
-// The loops below take func(sum, size *float64, src *byte, n int) with n a positive multiple of 8: DI, R8, SI point into
-// sum, size, src; CX counts iterations of 8 elements. Y0 holds the operands, Y15 a float64 without its sign bit in every lane.
+// The loops below have the signature func(sum, size *float64, src *byte, n int). n is a positive
+// multiple of 8. DI points into sum, R8 into size, and SI into src. CX counts the iterations of 8
+// elements that are left. Y0 holds the operands. Y15 holds the mask that clears the sign bit of a
+// float64, in every lane.
 
 #define BEGIN_SUM \
 	MOVQ sum+0(FP), DI; \
@@ -13,7 +15,8 @@
 	VPCMPEQD Y15, Y15, Y15; \
 	VPSRLQ $1, Y15, Y15
 
-// ADD_UP adds both halves of Y0 as float64 to sums, and their absolute values to sizes.
+// ADD_UP converts both halves of Y0 to float64. It adds the values to sum and their absolute values
+// to size.
 #define ADD_UP \
 	VCVTPS2PD X0, Y1; \
 	VEXTRACTF128 $1, Y0, X2; \

@@ -1,6 +1,8 @@
-// Macros of the vector loops. Each loop takes func(dst, a, b *byte, n int) with n a positive multiple of 8, and does 8
-// elements per iteration: DI, SI, R8 point into dst, a, b; CX counts iterations; Y0 and Y1 hold the operands, then Y0 the result.
-// Y15 holds the canonical float32 NaN in every lane, Y14 one in every integer lane, Y13 0x7fff.
+// Macros of the vector loops. Each loop has the signature func(dst, a, b *byte, n int). n is a
+// positive multiple of 8, and an iteration processes 8 elements. DI points into dst, SI into a, and
+// R8 into b. CX counts the iterations that are left. Y0 and Y1 hold the operands, and then Y0 holds
+// the result. Three registers hold a constant in every lane: Y15 the canonical float32 NaN, Y14 the
+// integer 1, and Y13 the integer 0x7fff.
 
 #define BEGIN \
 	MOVQ dst+0(FP), DI; \
@@ -32,7 +34,7 @@
 	CONSTANT(1, X14, Y14); \
 	CONSTANT(0x7fff, X13, Y13)
 
-// Operands.
+// Loads of 8 elements of a and b into Y0 and Y1, as float32 or as 32-bit words.
 
 #define LOAD_F16 \
 	VCVTPH2PS (SI), Y0; \
@@ -48,7 +50,7 @@
 	VMOVDQU (SI), Y0; \
 	VMOVDQU (R8), Y1
 
-// Operations. CANON puts the canonical NaN wherever the result is NaN.
+// Operations. CANON replaces every NaN of the result by the canonical NaN.
 
 #define CANON \
 	VCMPPS $3, Y0, Y0, Y2; \
@@ -66,8 +68,9 @@
 	VMULPS Y1, Y0, Y0; \
 	CANON
 
-// MAXPS gives its second source when the two are equal, so zeros of unlike sign come out differently in the two
-// orders: AND makes +0 of them for the maximum, OR makes −0 for the minimum, and neither changes equal values.
+// MAX and MIN compute the result in both operand orders. VMAXPS and VMINPS return the second source
+// if the two are equal, so +0 and −0 give a different zero in each order. AND of the two results is
+// +0, the maximum. OR is −0, the minimum. Both leave equal results unchanged.
 
 #define MAX \
 	VMAXPS Y1, Y0, Y2; \
@@ -83,12 +86,13 @@
 	VORPS Y2, Y3, Y0; \
 	VBLENDVPS Y4, Y15, Y0, Y0
 
-// Results.
+// Stores of the 8 elements in Y0 to dst.
 
 #define STORE_F16 \
 	VCVTPS2PH $0, Y0, (DI)
 
-// Round to nearest even: add just under a half of the last kept place, and one more when that place is odd.
+// STORE_BF16 rounds to nearest even. It adds 0x7fff, just under half of the last kept bit, and 1
+// more if that bit is 1.
 #define STORE_BF16 \
 	VPSRLD $16, Y0, Y2; \
 	VPAND Y14, Y2, Y2; \

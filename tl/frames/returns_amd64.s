@@ -2,8 +2,9 @@
 
 // func returns(stack *[12]uintptr)
 //
-// Frame pointers chain the frames: at each is the one before, and above it the return
-// address. The chain of a goroutine or coroutine ends in 0.
+// returns stores the return addresses of up to 12 frames in stack, innermost first, and 0 after
+// the last if there are fewer. The frame pointer BP points to the frame pointer of the caller. The
+// return address is 8 bytes above it. The chain of a goroutine or coroutine ends with 0.
 TEXT ·returns(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ stack+0(FP), DI
 	MOVQ BP, AX

@@ -18,7 +18,7 @@ type CCL struct {
 
 // library is the content of ccl.yaml.
 type library struct {
-	Defaults   Settings              `conf:"defaults" doc:"settings of every algorithm that does not say otherwise"`
+	Defaults   Settings              `conf:"defaults" doc:"settings of all algorithms; an entry of algorithms can replace them"`
 	Algorithms map[string]*Algorithm `conf:"algorithms" doc:"algorithms by name; an entry changes only the settings that it names"`
 }
 
@@ -36,33 +36,33 @@ func (c *CCL) Entry(name string) *Algorithm {
 
 // Settings holds what an algorithm runs with.
 type Settings struct {
-	Algorithm        string     `conf:"algorithm" doc:"entry that runs when none is named"`
+	Algorithm        string     `conf:"algorithm" doc:"algorithm that runs by default: an entry of algorithms"`
 	RankLevel        string     `conf:"rank_level" doc:"what a rank of the process group is: each PE, or each SIP" enum:"pe|sip"`
-	WorldSize        int        `conf:"world_size" doc:"number of ranks; 0: as many as the topology has" min:"0" max:"16777216"`
+	WorldSize        int        `conf:"world_size" doc:"number of ranks; 0: all ranks of the topology" min:"0" max:"16777216"`
 	NElem            int        `conf:"n_elem" doc:"elements per rank" min:"1" max:"1073741824"`
 	BufferKind       string     `conf:"buffer_kind" doc:"memory that holds the ring slots" enum:"tcm|hbm|sram"`
-	Backpressure     string     `conf:"backpressure" doc:"how a sender waits for a slot and a receiver for a token: woken by an interrupt, or reading the pointer again and again" enum:"sleep|poll"`
+	Backpressure     string     `conf:"backpressure" doc:"how a sender waits for a slot and a receiver for a token. sleep: an interrupt wakes it; poll: it reads the pointer repeatedly" enum:"sleep|poll"`
 	NSlots           int        `conf:"n_slots" doc:"slots per direction" min:"1" max:"4096"`
-	RingSlots        string     `conf:"ring_slots" json:",omitempty" doc:"slots of the rings of some directions, as their senders call them, where n_slots does not hold; none: it holds for all" form:"^(none|[A-Za-z][A-Za-z0-9_.]*:[1-9][0-9]{0,3}( [A-Za-z][A-Za-z0-9_.]*:[1-9][0-9]{0,3})*)$" like:"none, or directions with their slots such as E:8 W:2"`
-	SlotSize         unit.Bytes `conf:"slot_size" doc:"bytes of a slot; larger payloads are streamed through several" min:"8" max:"1GiB"`
-	ChunkSize        unit.Bytes `conf:"chunk_size" doc:"pieces in which a pipelined algorithm sends a vector on: bytes, or auto, as many as its formula finds best" max:"1GiB" zero:"auto"`
-	VCChunkSize      unit.Bytes `conf:"vc_chunk_size" doc:"reserved for interleaving virtual channels; read and checked, without effect" max:"1GiB"`
-	Protocol         string     `conf:"protocol" doc:"how messages say that they are there; what that takes is in topology.yaml, software.protocols" enum:"simple|ll|ll128"`
-	Channels         int        `conf:"nchannels" json:",omitempty" doc:"rings or trees that a collective runs side by side: on several nodes with a network card each, and with ll where topology.yaml has software.channels; channels of a point-to-point transfer; 0: as many as the bytes are worth" min:"0" max:"1024"`
+	RingSlots        string     `conf:"ring_slots" json:",omitempty" doc:"number of slots of single directions, in place of n_slots; a direction has the name that its sender uses; none: n_slots applies to all directions" form:"^(none|[A-Za-z][A-Za-z0-9_.]*:[1-9][0-9]{0,3}( [A-Za-z][A-Za-z0-9_.]*:[1-9][0-9]{0,3})*)$" like:"none, or directions with their slots such as E:8 W:2"`
+	SlotSize         unit.Bytes `conf:"slot_size" doc:"bytes of a slot; larger payloads take several slots" min:"8" max:"1GiB"`
+	ChunkSize        unit.Bytes `conf:"chunk_size" doc:"bytes of a piece in pipelined algorithms; auto: the formula of the algorithm finds the best size" max:"1GiB" zero:"auto"`
+	VCChunkSize      unit.Bytes `conf:"vc_chunk_size" doc:"reserved for interleaving virtual channels; checked, but without effect" max:"1GiB"`
+	Protocol         string     `conf:"protocol" doc:"how a receiver detects that a message has arrived; software.protocols of topology.yaml has the costs" enum:"simple|ll|ll128"`
+	Channels         int        `conf:"nchannels" json:",omitempty" doc:"number of parallel rings or trees of a collective: on several nodes with one network card per channel, and with ll if topology.yaml has software.channels. Also the number of channels of a point-to-point transfer. 0: the size of the call decides" min:"0" max:"1024"`
 	CreditBytes      unit.Bytes `conf:"ipcq_credit_size_bytes" doc:"bytes of a credit message" max:"1MiB"`
-	Credit           string     `conf:"credit" doc:"when a slot's credit leaves: at the end of the received tensor's life, or inside recv" enum:"on_release|on_recv"`
-	Accumulate       string     `conf:"accumulate" doc:"type in which partial sums of 16-bit floats are kept and travel: that of the elements, or f32, rounded once at the end" enum:"same|f32"`
-	StrictValidation bool       `conf:"strict_validation" doc:"recv refuses a token whose type or shape is not what it asks for"`
+	Credit           string     `conf:"credit" doc:"when the credit of a slot is sent. on_release: when the received tensor is released; on_recv: inside recv" enum:"on_release|on_recv"`
+	Accumulate       string     `conf:"accumulate" doc:"type of partial sums of 16-bit floats, in memory and in messages. same: the element type; f32: rounded once at the end" enum:"same|f32"`
+	StrictValidation bool       `conf:"strict_validation" doc:"recv rejects a token if its type or shape differs from the expected one"`
 	PollInterval     unit.Time  `conf:"poll_interval_ns" doc:"time between two reads of a pointer with backpressure: poll" min:"1ps"`
 	WakeCost         unit.Time  `conf:"wake_cost_ns" doc:"time from the interrupt to the next instruction with backpressure: sleep"`
 }
 
 // Algorithm is one entry. A nil field leaves the setting of that name in Defaults as it is.
 type Algorithm struct {
-	Module   string `conf:"module" doc:"the algorithm; of a dotted path the last part counts; left out: the one of the entry's name"`
-	Topology string `conf:"topology" doc:"logical topology (kernbench list topologies); left out: the algorithm's own"`
-	W        int    `conf:"w" doc:"width of a mesh_2d or torus_2d; 0: follows from h, or is the square root of the world size" min:"0" max:"16777216"`
-	H        int    `conf:"h" doc:"height of a mesh_2d or torus_2d; 0: follows from w" min:"0" max:"16777216"`
+	Module   string `conf:"module" doc:"name of the algorithm, or a dotted path that ends in it; if missing, the name of the entry"`
+	Topology string `conf:"topology" doc:"logical topology (kernbench list topologies); if missing, the default of the algorithm"`
+	W        int    `conf:"w" doc:"width of a mesh_2d or torus_2d; 0: computed from h, or the square root of the world size" min:"0" max:"16777216"`
+	H        int    `conf:"h" doc:"height of a mesh_2d or torus_2d; 0: computed from w" min:"0" max:"16777216"`
 	RootCube int    `conf:"root_cube" doc:"cube at the root of a hierarchical algorithm" min:"0" max:"1048576"`
 
 	RankLevel        *string     `conf:"rank_level"`

@@ -8,31 +8,31 @@ import (
 
 // Level is one level of the network between SIPs. Missing keys have the zero value.
 type Level struct {
-	Name      string    `conf:"name" doc:"what its switches and gateways are called; left out: level0, level1, ..."`
-	Network   string    `conf:"network" doc:"how its members are joined" enum:"@sips"`
-	Count     int       `conf:"count" doc:"number of members; left out: the product of dims" min:"1" max:"1048576"`
-	Dims      []int     `conf:"dims" doc:"members along each dimension of a mesh or torus, of which there may be any number; the first one counts fastest" min:"1" max:"1048576"`
-	Join      string    `conf:"join" doc:"each: every SIP has a link of its own into this level, so that there is a plane of it for each SIP of a group of the levels below; group: a group of the levels below has one way out, a gateway; left out: each" enum:"each|group"`
+	Name      string    `conf:"name" doc:"name of the switches and gateways of this level; if missing, level0, level1, ..."`
+	Network   string    `conf:"network" doc:"network that joins the members" enum:"@sips"`
+	Count     int       `conf:"count" doc:"number of members; if missing, the product of dims" min:"1" max:"1048576"`
+	Dims      []int     `conf:"dims" doc:"members along each dimension of a mesh or torus, for any number of dimensions; members are numbered along the first dimension first" min:"1" max:"1048576"`
+	Join      string    `conf:"join" doc:"each: every SIP has its own link into this level, and the level has one plane for each SIP of a group of the levels below; group: each group of the levels below has one gateway; if missing, each" enum:"each|group"`
 	Link      Link      `conf:"link" doc:"one link of this level, per direction"`
 	Switch    Switch    `conf:"switch" doc:"a switch of this level: switch, fat_tree, dragonfly"`
-	Gateway   Passage   `conf:"gateway" doc:"the way out of each group of the levels below, with join: group"`
-	FatTree   FatTree   `conf:"fat_tree" doc:"with network: fat_tree, its switches; it has as many tiers as its members need"`
-	Dragonfly Dragonfly `conf:"dragonfly" doc:"with network: dragonfly, its routers; its groups are as many as its members need"`
-	Software  Hops      `conf:"software" doc:"the software part of a message that takes this level, instead of that in software.protocols"`
-	Paths     string    `conf:"paths" doc:"which of several equal paths of a fat_tree or dragonfly a message takes: destination: that of its destination, so that those of a permutation may stay apart; hash: a hash of source and destination, collisions and all; left out: destination" enum:"destination|hash"`
+	Gateway   Passage   `conf:"gateway" doc:"the gateway of each group of the levels below, with join: group"`
+	FatTree   FatTree   `conf:"fat_tree" doc:"the switches, with network: fat_tree; the number of tiers follows from the number of members"`
+	Dragonfly Dragonfly `conf:"dragonfly" doc:"the routers, with network: dragonfly; the number of groups follows from the number of members"`
+	Software  Hops      `conf:"software" doc:"software latencies of messages over this level, in place of software.protocols"`
+	Paths     string    `conf:"paths" doc:"how a message selects one of several equal paths of a fat_tree or dragonfly. destination: by its destination, so that the messages of a permutation can use different paths; hash: by a hash of source and destination, so that some messages share a path; if missing, destination" enum:"destination|hash"`
 }
 
 // FatTree describes the switches of a fat tree.
 type FatTree struct {
 	Radix         int     `conf:"radix" doc:"ports of a switch" min:"2" max:"65536"`
-	Oversubscribe float64 `conf:"oversubscription" doc:"links of a leaf to its members for each link to its spines; left out: 1" min:"1" max:"1024"`
+	Oversubscribe float64 `conf:"oversubscription" doc:"links of a leaf to its members, per link to its spines; if missing, 1" min:"1" max:"1024"`
 }
 
 // Dragonfly is the number of routers in a group, and the links that join them.
 type Dragonfly struct {
 	Routers   int `conf:"routers" doc:"routers in a group, fully connected" min:"1" max:"4096"`
-	PerRouter int `conf:"per_router" doc:"members at a router" min:"1" max:"4096"`
-	Global    int `conf:"global_links" doc:"links between each pair of groups, over the routers in turn; left out: 1" min:"1" max:"4096"`
+	PerRouter int `conf:"per_router" doc:"members per router" min:"1" max:"4096"`
+	Global    int `conf:"global_links" doc:"links between each pair of groups, assigned to the routers in turn; if missing, 1" min:"1" max:"4096"`
 }
 
 // maxLevels and maxDims bound the depth of a machine.

@@ -11,26 +11,26 @@ import (
 // Software has the times that software adds to those of the hardware.
 type Software struct {
 	Launch    unit.Time `conf:"launch_ns" doc:"time from the call of a collective to its first instruction; perf adds it to the simulated time"`
-	Protocols Protocols `conf:"protocols" doc:"protocols, by which a receiver detects that a message has arrived; the setting protocol of ccl.yaml chooses one"`
-	Channels  Channels  `conf:"channels" doc:"rings that a collective runs side by side, each with a share of the data and a thread block of its own" json:",omitzero"`
-	Blocks    Blocks    `conf:"blocks" doc:"thread blocks, which carry out programs of other tools" json:",omitzero"`
-	Trees     TreeHops  `conf:"trees" doc:"latencies of messages of node_tree_allreduce" json:",omitzero"`
+	Protocols Protocols `conf:"protocols" doc:"protocols, by which a receiver detects that a message has arrived; protocol in ccl.yaml selects one"`
+	Channels  Channels  `conf:"channels" doc:"parallel rings of a collective; each has a share of the data and its own thread block" json:",omitzero"`
+	Blocks    Blocks    `conf:"blocks" doc:"thread blocks, which execute programs of other tools" json:",omitzero"`
+	Trees     TreeHops  `conf:"trees" doc:"message latencies of node_tree_allreduce" json:",omitzero"`
 	Starts    Starts    `conf:"starts" doc:"start times of single collectives and of graphs, in place of launch_ns" json:",omitzero"`
-	NCCL      string    `conf:"nccl" doc:"generation of GPUs, which selects the constants of NCCL's cost model; kernbench calibrate --score compares with that model; none: NCCL has no model of this machine" enum:"none|volta|ampere|hopper|blackwell"`
+	NCCL      string    `conf:"nccl" doc:"GPU generation in NCCL's cost model; kernbench calibrate --score compares with that model; none: NCCL has no model of this machine" enum:"none|volta|ampere|hopper|blackwell"`
 }
 
 // Starts has start times by collective and by launch mode. Each is the time with the protocol of
 // the smallest launch_ns. Another protocol adds the difference of its launch_ns.
 type Starts struct {
-	Graph       bool              `conf:"graph" doc:"collectives are launched as parts of a graph, not one by one from a stream; --launch graph sets it" json:",omitempty"`
-	GraphLaunch unit.Time         `conf:"graph_launch_ns" doc:"start of a collective in a graph; 0: not known" json:",omitempty"`
+	Graph       bool              `conf:"graph" doc:"collectives are launched in a graph, not one by one from a stream; --launch graph sets it" json:",omitempty"`
+	GraphLaunch unit.Time         `conf:"graph_launch_ns" doc:"start of a collective in a graph; 0: unknown" json:",omitempty"`
 	Collectives map[string]*Start `conf:"collectives" doc:"starts of single collectives, by name" json:",omitempty"`
 }
 
 // Start has the start times of one collective.
 type Start struct {
-	Launch      unit.Time `conf:"launch_ns" doc:"start of this collective from a stream; 0: as others"`
-	GraphLaunch unit.Time `conf:"graph_launch_ns" doc:"start of this collective in a graph; 0: as others"`
+	Launch      unit.Time `conf:"launch_ns" doc:"start of this collective from a stream; 0: the general value"`
+	GraphLaunch unit.Time `conf:"graph_launch_ns" doc:"start of this collective in a graph; 0: the general value"`
 }
 
 func (s Starts) clone() Starts {
@@ -76,13 +76,13 @@ func (t *Topology) checkStarts(l *ledger) {
 // Protocols are the times of each protocol.
 type Protocols struct {
 	LL     Protocol `conf:"ll" doc:"low latency: each word of data is sent with a flag"`
-	LL128  Protocol `conf:"ll128" doc:"lines of 128 bytes, one of whose words is a flag"`
+	LL128  Protocol `conf:"ll128" doc:"data is sent in lines of 128 bytes, and one word of each line is a flag"`
 	Simple Protocol `conf:"simple" doc:"data, a fence, and then a flag"`
 }
 
 // Protocol is the time that software adds to a message.
 type Protocol struct {
-	Latency    unit.Time `conf:"latency_ns" doc:"from the arrival of a message until its receiver sees it; no resource is occupied meanwhile"`
+	Latency    unit.Time `conf:"latency_ns" doc:"time from the arrival of a message until its receiver sees it; no resource is occupied in that time"`
 	Efficiency float64   `conf:"efficiency" doc:"bytes of data per byte on the links" min:"0.01" max:"1"`
 	Launch     unit.Time `conf:"launch_ns" doc:"start of a collective with this protocol; 0: software.launch_ns"`
 }
@@ -91,16 +91,16 @@ type Protocol struct {
 // channel writes lines of LL more slowly than a link carries them, and small calls use fewer
 // channels.
 type Channels struct {
-	Count int        `conf:"count" doc:"largest number of channels of a call; 0: channels are not modelled, and rings are as fast as their links" min:"0" max:"1024"`
+	Count int        `conf:"count" doc:"maximum number of channels of a call; 0: channels are not modelled, and rings are as fast as their links" min:"0" max:"1024"`
 	Bytes unit.Bytes `conf:"ll_bytes" doc:"bytes per rank and channel with ll: a call of B bytes on N ranks uses B / (N × ll_bytes) channels, at least one" min:"0"`
-	Rate  unit.Rate  `conf:"ll_gbs" doc:"rate of data at which one channel sends with ll; 0: that of the link" min:"0GB/s"`
+	Rate  unit.Rate  `conf:"ll_gbs" doc:"rate of data on one channel with ll; 0: the rate of the link" min:"0GB/s"`
 	P2P   P2P        `conf:"p2p" doc:"channels of point-to-point transfers between ranks of one node" json:",omitzero"`
 }
 
 // P2P are the channels of point-to-point transfers. NCCL prints both numbers in its log.
 type P2P struct {
 	Count   int `conf:"count" doc:"channels of all transfers of a rank together; 0: channels are not modelled, and transfers are as fast as their links" min:"0" max:"1024" json:",omitempty"`
-	PerPeer int `conf:"per_peer" doc:"largest number of channels of the transfers to one rank" min:"0" max:"1024" json:",omitempty"`
+	PerPeer int `conf:"per_peer" doc:"maximum number of channels of the transfers to one rank" min:"0" max:"1024" json:",omitempty"`
 }
 
 // The parts that NCCL's src/enqueue.cc cuts a transfer into. The step is the length of a chunk in
@@ -166,31 +166,31 @@ func (c *Channels) SlowsAcross(channels int, most unit.Rate) unit.Rate {
 // Blocks are the times of thread blocks that execute programs of other tools. For a time of 0,
 // frontend/timing has a default.
 type Blocks struct {
-	Copy   unit.Rate `conf:"copy_gbs" doc:"rate at which one thread block copies; 0 stands for 20 GB/s, a guess" min:"0GB/s"`
-	Reduce unit.Rate `conf:"reduce_gbs" doc:"rate at which one thread block reduces; its time adds to that of copying; 0 stands for 100 GB/s, a guess" min:"0GB/s"`
-	Issue  unit.Time `conf:"issue_ns" doc:"start of a step, with the barrier of the block; 0 stands for 250, a guess"`
-	Slice  unit.Time `conf:"slice_ns" doc:"start of each slice of a message; 0 stands for 50, a guess"`
-	Flag   unit.Time `conf:"flag_ns" doc:"from the end of a step until another block of the rank sees its flag; 0 stands for 600, a guess"`
-	Fence  unit.Time `conf:"fence_ns" doc:"fence before such a flag, where a connection goes over a network; 0 stands for 400, a guess"`
+	Copy   unit.Rate `conf:"copy_gbs" doc:"rate at which one thread block copies; 0: 20 GB/s, a guess" min:"0GB/s"`
+	Reduce unit.Rate `conf:"reduce_gbs" doc:"rate at which one thread block reduces; this time is added to that of the copy; 0: 100 GB/s, a guess" min:"0GB/s"`
+	Issue  unit.Time `conf:"issue_ns" doc:"start of a step, with the barrier of the block; 0: 250 ns, a guess"`
+	Slice  unit.Time `conf:"slice_ns" doc:"start of each slice of a message; 0: 50 ns, a guess"`
+	Flag   unit.Time `conf:"flag_ns" doc:"time from the end of a step until another block of the rank sees its flag; 0: 600 ns, a guess"`
+	Fence  unit.Time `conf:"fence_ns" doc:"fence before the flag of a step, on connections over a network; 0: 400 ns, a guess"`
 }
 
 // Hops has the latencies of one level of the network, by protocol, and a rate.
 type Hops struct {
-	LL     unit.Time `conf:"ll_ns" doc:"latency of a message of ll; 0: software.protocols.ll.latency_ns"`
-	LL128  unit.Time `conf:"ll128_ns" doc:"latency of a message of ll128; 0: software.protocols.ll128.latency_ns"`
-	Simple unit.Time `conf:"simple_ns" doc:"latency of a message of simple; 0: software.protocols.simple.latency_ns"`
-	Trees  TreeHops  `conf:"trees" doc:"latencies of messages of node_tree_allreduce over this level" json:",omitzero"`
-	Switch unit.Time `conf:"switch_ns" doc:"latency of a message of simple in algorithms whose switches reduce; 0: simple_ns" json:",omitzero"`
-	P2P    P2P       `conf:"p2p" doc:"channels of point-to-point transfers of ranks that this level joins" json:",omitzero"`
-	LLRate unit.Rate `conf:"ll_gbs" doc:"rate of data of all channels of a collective together with ll, if each has a link of its own into this level; 0: that of software.channels" min:"0GB/s" json:",omitzero"`
+	LL     unit.Time `conf:"ll_ns" doc:"message latency of ll; 0: software.protocols.ll.latency_ns"`
+	LL128  unit.Time `conf:"ll128_ns" doc:"message latency of ll128; 0: software.protocols.ll128.latency_ns"`
+	Simple unit.Time `conf:"simple_ns" doc:"message latency of simple; 0: software.protocols.simple.latency_ns"`
+	Trees  TreeHops  `conf:"trees" doc:"message latencies of node_tree_allreduce over this level" json:",omitzero"`
+	Switch unit.Time `conf:"switch_ns" doc:"message latency of simple in algorithms whose switches reduce; 0: simple_ns" json:",omitzero"`
+	P2P    P2P       `conf:"p2p" doc:"channels of point-to-point transfers over this level" json:",omitzero"`
+	LLRate unit.Rate `conf:"ll_gbs" doc:"total rate of data on all channels of a collective with ll, if each channel has its own link into this level; 0: the rate in software.channels" min:"0GB/s" json:",omitzero"`
 }
 
 // TreeHops has latencies of messages on trees, by protocol. A rank of a tree sends on what it has
 // received from several others.
 type TreeHops struct {
-	LL     unit.Time `conf:"ll_ns" doc:"latency of a message of ll; 0: as on rings"`
-	LL128  unit.Time `conf:"ll128_ns" doc:"latency of a message of ll128; 0: as on rings"`
-	Simple unit.Time `conf:"simple_ns" doc:"latency of a message of simple; 0: as on rings"`
+	LL     unit.Time `conf:"ll_ns" doc:"message latency of ll; 0: the same as on rings"`
+	LL128  unit.Time `conf:"ll128_ns" doc:"message latency of ll128; 0: the same as on rings"`
+	Simple unit.Time `conf:"simple_ns" doc:"message latency of simple; 0: the same as on rings"`
 }
 
 func (h *Hops) of(protocol string) unit.Time { return byProtocol(protocol, h.LL, h.LL128, h.Simple) }
@@ -269,8 +269,8 @@ func (p Protocol) Payload() int64 { return int64(math.Round(p.Efficiency * 1e6))
 // ccl.yaml of the user and --set take precedence over them. They take precedence over the built-in
 // ccl.yaml.
 type Rings struct {
-	NSlots   int        `conf:"n_slots" doc:"slots per direction where ccl.yaml does not say; 0: the built-in defaults.n_slots" min:"0" max:"4096"`
-	SlotSize unit.Bytes `conf:"slot_size" doc:"bytes of a slot where ccl.yaml does not say; 0: the built-in defaults.slot_size" min:"0" max:"1GiB"`
+	NSlots   int        `conf:"n_slots" doc:"slots per direction, if ccl.yaml sets none; 0: the built-in defaults.n_slots" min:"0" max:"4096"`
+	SlotSize unit.Bytes `conf:"slot_size" doc:"bytes of a slot, if ccl.yaml sets none; 0: the built-in defaults.slot_size" min:"0" max:"1GiB"`
 }
 
 // LoadCCL reads the embedded ccl.yaml, then the machine's own settings of its rings, then the

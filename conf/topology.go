@@ -24,15 +24,15 @@ type machine struct {
 	Cube   Cube   `conf:"cube" doc:"one cube: PEs at its corners, a router mesh, an HBM stack, an SRAM"`
 	PE     PE     `conf:"pe" doc:"one PE and the engines in it"`
 
-	CommEngine CommEngine `conf:"comm_engine" doc:"the communication engines, which perform what programs post to them"`
+	CommEngine CommEngine `conf:"comm_engine" doc:"the communication engines, which execute the tasks that programs post to them"`
 
 	Fabric Fabric `conf:"fabric" doc:"sizes of messages, flits and buffers on all links"`
 
 	Software Software `conf:"software" doc:"times that software adds to those of the hardware"`
-	Rings    Rings    `conf:"rings" doc:"defaults for rings where ccl.yaml sets none"`
+	Rings    Rings    `conf:"rings" doc:"defaults of rings, if ccl.yaml sets none"`
 
 	// Choices do not count in the fingerprint. Each table contains the fingerprint of its machine.
-	Choices []TuningTable `conf:"choices" doc:"tuning tables of this machine for the algorithm auto, written by kernbench calibrate; each is for a collective, a number of ranks and a type" json:"-"`
+	Choices []TuningTable `conf:"choices" doc:"tuning tables of this machine for the algorithm auto, written by kernbench calibrate; each table is for one collective, number of ranks and type" json:"-"`
 }
 
 // Loaded reports whether t was made by LoadTopology.
@@ -114,10 +114,10 @@ func (t *Topology) Choices() []TuningTable { return t.values.clone().Choices }
 type System struct {
 	SIPs   SIPs   `conf:"sips" doc:"number and arrangement of the SIPs"`
 	Link   Link   `conf:"link" doc:"one link of the network between SIPs, per direction"`
-	Switch Switch `conf:"switch" doc:"the switch between SIPs, where the network has one"`
+	Switch Switch `conf:"switch" doc:"the switch between SIPs, if the network has one"`
 
 	Levels []Level `conf:"levels" doc:"the levels of the network between SIPs, innermost first. The product of their counts is the number of SIPs. They replace sips.count, sips.topology, sips.w, sips.h, link and switch, the short form for one level"`
-	Nodes  Level   `conf:"nodes" doc:"the network between nodes, one more level above the machine; its count, which --nodes sets, is the number of nodes like the machine"`
+	Nodes  Level   `conf:"nodes" doc:"the network between nodes, one more level above the machine; its count is the number of nodes, each one such machine; --nodes sets the count"`
 
 	nodes bool // Levels has the level of nodes at its end, and SIPs.Count counts all of them
 	short bool // Levels[0] was made from the short form
@@ -125,7 +125,7 @@ type System struct {
 
 // SIPs is the number of SIPs, and the network that joins them.
 type SIPs struct {
-	Count       int    `conf:"count" doc:"number of SIPs; with levels it follows from them" min:"1" max:"1048576"`
+	Count       int    `conf:"count" doc:"number of SIPs; with levels, the product of their counts" min:"1" max:"1048576"`
 	Topology    string `conf:"topology" doc:"network between SIPs" enum:"@short"`
 	W           int    `conf:"w" doc:"width of the SIP grid (torus_2d, mesh_2d_no_wrap); 0: the square root of count" min:"0" max:"65536"`
 	H           int    `conf:"h" doc:"height of the SIP grid; w × h must be count" min:"0" max:"65536"`
@@ -134,28 +134,28 @@ type SIPs struct {
 
 // Link is a link between two SIPs or from a SIP to the switch.
 type Link struct {
-	BW      unit.Rate `conf:"bw_gbs" doc:"bandwidth in GB/s that a program gets"`
+	BW      unit.Rate `conf:"bw_gbs" doc:"bandwidth in GB/s that programs reach"`
 	Latency unit.Time `conf:"latency_ns" doc:"propagation delay"`
-	Line    unit.Rate `conf:"line_bw_gbs" doc:"rate of the line in GB/s, for information: what is above bw_gbs is lost to protocols; 0: not known" min:"0GB/s"`
+	Line    unit.Rate `conf:"line_bw_gbs" doc:"line rate in GB/s, for information; the difference to bw_gbs is protocol overhead; 0: unknown" min:"0GB/s"`
 }
 
 // Passage is a switch or gateway that only passes messages on.
 type Passage struct {
-	Overhead unit.Time `conf:"overhead_ns" doc:"time from a message's head coming in to its going out"`
+	Overhead unit.Time `conf:"overhead_ns" doc:"time from the arrival of a message's head to its departure"`
 }
 
 // Switch is a switch in a network level.
 type Switch struct {
-	Overhead  unit.Time `conf:"overhead_ns" doc:"time from a message's head coming in to its going out"`
-	Multicast bool      `conf:"multicast" doc:"it copies what one member stores to all members of a group"`
-	Reduce    Reduce    `conf:"reduce" doc:"reductions: it combines the data of all members of a group into one"`
+	Overhead  unit.Time `conf:"overhead_ns" doc:"time from the arrival of a message's head to its departure"`
+	Multicast bool      `conf:"multicast" doc:"the switch copies one store to all members of a group"`
+	Reduce    Reduce    `conf:"reduce" doc:"reductions: the switch combines the data of all members of a group"`
 }
 
 // Reduce describes the reductions of a switch.
 type Reduce struct {
-	Types   []string  `conf:"types" doc:"element types that it combines; none: it does not" enum:"f16|bf16|f32|f64|i32|i64" unique:"true"`
+	Types   []string  `conf:"types" doc:"element types that the switch reduces; empty: no reductions" enum:"f16|bf16|f32|f64|i32|i64" unique:"true"`
 	BW      unit.Rate `conf:"bw_gbs" doc:"link rate in GB/s for reduced or copied data; 0: the normal link rate" min:"0GB/s"`
-	Latency unit.Time `conf:"latency_ns" doc:"from when data of all members are there until the result leaves"`
+	Latency unit.Time `conf:"latency_ns" doc:"time from the arrival of the last member's data until the result leaves"`
 }
 
 // Plain reports whether a switch has no property in topology.yaml.
@@ -174,7 +174,7 @@ type SIP struct {
 type CubeMesh struct {
 	W       int     `conf:"w" doc:"cubes per row" min:"1" max:"1024"`
 	H       int     `conf:"h" doc:"rows of cubes" min:"1" max:"1024"`
-	Network string  `conf:"network" doc:"how the cubes are joined" enum:"@cubes"`
+	Network string  `conf:"network" doc:"network that joins the cubes" enum:"@cubes"`
 	Switch  Passage `conf:"switch" doc:"the switch between cubes, for network: switch"`
 }
 
@@ -183,7 +183,7 @@ type UCIe struct {
 	Connections    int       `conf:"connections" doc:"connections per side of a cube" min:"1" max:"256"`
 	BW             unit.Rate `conf:"bw_gbs" doc:"bandwidth of one connection per direction in GB/s"`
 	Port           unit.Time `conf:"port_ns" doc:"delay of one port; a crossing has two"`
-	ConnectionOfPE []int     `conf:"connection_of_pe" doc:"for each PE of the destination cube the connection that carries its traffic; empty: PE i has connection i modulo connections" min:"0" max:"255"`
+	ConnectionOfPE []int     `conf:"connection_of_pe" doc:"connection that carries the traffic of each PE of the destination cube; empty: PE i uses connection i modulo connections" min:"0" max:"255"`
 }
 
 // IO is the IO chiplet of a SIP.
@@ -195,7 +195,7 @@ type IO struct {
 
 // Cube is one cube.
 type Cube struct {
-	PELayout PELayout  `conf:"pe_layout" doc:"where the PEs are"`
+	PELayout PELayout  `conf:"pe_layout" doc:"positions of the PEs"`
 	NoC      NoC       `conf:"noc" doc:"the router mesh of a cube"`
 	HBMBW    unit.Rate `conf:"hbm_to_router_bw_gbs" doc:"bandwidth between a PE's HBM slice and its router in GB/s"`
 	SRAMBW   unit.Rate `conf:"sram_to_router_bw_gbs" doc:"bandwidth between the cube's SRAM and its router in GB/s"`
@@ -215,7 +215,7 @@ type NoC struct {
 	H       int       `conf:"h" doc:"rows of routers" min:"2" max:"64"`
 	Router  unit.Time `conf:"router_ns" doc:"delay of one router"`
 	BW      unit.Rate `conf:"link_bw_gbs" doc:"bandwidth of a link between routers per direction in GB/s"`
-	Pitch   float64   `conf:"pitch_mm" doc:"distance of neighbouring routers in mm" min:"0" max:"1000"`
+	Pitch   float64   `conf:"pitch_mm" doc:"distance between neighbouring routers in mm" min:"0" max:"1000"`
 	NsPerMM float64   `conf:"ns_per_mm" doc:"delay of a wire in ns per mm" min:"0" max:"1000"`
 }
 
@@ -234,7 +234,7 @@ type SRAM struct {
 // PE is one processing element.
 type PE struct {
 	Issue    unit.Time `conf:"issue_ns" doc:"time that the PE's CPU takes to issue one instruction"`
-	Programs int       `conf:"programs" doc:"programs of a grid that a PE holds at the same time; one that has started stays until it ends" min:"1" max:"65536"`
+	Programs int       `conf:"programs" doc:"programs of a grid that a PE holds at the same time; a program that has started keeps its place until it ends" min:"1" max:"65536"`
 	SMs      int       `conf:"multiprocessors" doc:"number of streaming multiprocessors (compute units) of a GPU. An imported program with more thread blocks gets a warning. It affects no time. 0: unknown" min:"0" max:"65536" json:"-"`
 	LinkBW   unit.Rate `conf:"link_bw_gbs" doc:"bandwidth between a PE and its router per direction in GB/s"`
 	TCM      TCM       `conf:"tcm" doc:"the PE's own memory"`
@@ -273,7 +273,7 @@ type GEMM struct {
 
 // DMA is the DMA engine of a PE.
 type DMA struct {
-	Queue int       `conf:"queue_depth" doc:"descriptors that each of its queues holds" min:"1" max:"65536"`
+	Queue int       `conf:"queue_depth" doc:"descriptors per queue" min:"1" max:"65536"`
 	Setup unit.Time `conf:"setup_ns" doc:"time to start one descriptor"`
 }
 
@@ -286,17 +286,17 @@ type IPCQ struct {
 // CommEngine describes communication engines: cores next to the PEs, with a CPU, a DMA and a vector
 // engine like theirs.
 type CommEngine struct {
-	Per string `conf:"per" doc:"pe: one at each PE; sip: one for all PEs of a SIP, at the first of them" enum:"pe|sip"`
+	Per string `conf:"per" doc:"pe: each PE has an engine; sip: the first PE of a SIP has one engine for all PEs of the SIP" enum:"pe|sip"`
 }
 
 // Fabric has the sizes of packets and buffers of the links.
 type Fabric struct {
-	MessageBytes unit.Bytes `conf:"message_bytes" doc:"largest message; larger transfers are cut" max:"1GiB"`
-	FlitBytes    unit.Bytes `conf:"flit_bytes" doc:"flit of the flit-level reference model" max:"1GiB"`
-	BufferBytes  unit.Bytes `conf:"buffer_bytes" doc:"each input buffer, per channel; must hold a message" max:"1GiB"`
+	MessageBytes unit.Bytes `conf:"message_bytes" doc:"maximum size of a message; larger transfers are split" max:"1GiB"`
+	FlitBytes    unit.Bytes `conf:"flit_bytes" doc:"size of a flit in the flit-level reference model" max:"1GiB"`
+	BufferBytes  unit.Bytes `conf:"buffer_bytes" doc:"size of each input buffer, per channel; at least one message" max:"1GiB"`
 	RequestBytes unit.Bytes `conf:"request_bytes" doc:"size of a read request and of a control message" max:"1GiB"`
-	MemoryOrder  string     `conf:"memory_order" doc:"what is promised about the order in which one PE's puts, stores and notifications take effect elsewhere. From weak to strong: put_signal, by_channel, in_order, sequential; sequential hides missing fences" enum:"put_signal|by_channel|in_order|sequential"`
-	Atomics      bool       `conf:"p2p_native_atomics" doc:"PEs can add to and compare-and-swap words in the memory of others, and get the old value"`
+	MemoryOrder  string     `conf:"memory_order" doc:"order in which the puts, stores and notifications of one PE take effect at other PEs. From weak to strong: put_signal, by_channel, in_order, sequential. sequential hides missing fences" enum:"put_signal|by_channel|in_order|sequential"`
+	Atomics      bool       `conf:"p2p_native_atomics" doc:"PEs can perform fetch-add and compare-and-swap on words in the memory of other PEs"`
 }
 
 // Grid returns the width and height of the SIP grid: w and h where they are given. Otherwise a

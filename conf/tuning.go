@@ -11,29 +11,29 @@ import (
 
 // Tuning is a tuning table as kernbench tune writes it: the fastest algorithm of each size.
 type Tuning struct {
-	Tables []TuningTable `conf:"tables" doc:"one for each machine, collective, number of ranks and type"`
+	Tables []TuningTable `conf:"tables" doc:"one table for each machine, collective, number of ranks and type"`
 
 	places places
 }
 
 // TuningTable has the rows of one collective, for one number of ranks of one machine.
 type TuningTable struct {
-	Topology    string      `conf:"topology" doc:"the machine as it was named"`
-	Fingerprint string      `conf:"fingerprint" doc:"of the machine's description: on another the table is refused"`
-	Fidelity    string      `conf:"fidelity" doc:"of the network that was simulated" enum:"ideal|slot|flit"`
-	Collective  string      `conf:"collective" doc:"what is performed"`
+	Topology    string      `conf:"topology" doc:"name of the machine, as in --topology"`
+	Fingerprint string      `conf:"fingerprint" doc:"fingerprint of the machine; the table is rejected on any other machine"`
+	Fidelity    string      `conf:"fidelity" doc:"fidelity of the simulated network" enum:"ideal|slot|flit"`
+	Collective  string      `conf:"collective" doc:"the collective"`
 	Ranks       int         `conf:"ranks" doc:"number of ranks, on the first PEs of the machine" min:"1" max:"16777216"`
 	Type        string      `conf:"type" doc:"element type that was measured"`
-	Rows        []TuningRow `conf:"rows" doc:"what to use from a size on, the smallest first"`
-	SimulateTo  unit.Bytes  `conf:"simulate_to" doc:"size from which, and from its half, the times of larger ones were extrapolated, as perf then does; 0: from none" min:"0"`
+	Rows        []TuningRow `conf:"rows" doc:"one row for each range of sizes, smallest first"`
+	SimulateTo  unit.Bytes  `conf:"simulate_to" doc:"times of larger sizes were extrapolated from this size and its half, and perf does the same; 0: no size was extrapolated" min:"0"`
 }
 
 // TuningRow is the choice from a size on, up to the size of the next row.
 type TuningRow struct {
-	From unit.Bytes `conf:"from" doc:"size of the call in bytes" min:"0"`
-	Use  string     `conf:"use" doc:"an algorithm, or an entry of ccl.yaml"`
-	With Algorithm  `conf:"with" doc:"settings over those of its entry"`
-	Else []string   `conf:"else" doc:"what to use where that refuses a call, the fastest first"`
+	From unit.Bytes `conf:"from" doc:"smallest size of a call in this row, in bytes" min:"0"`
+	Use  string     `conf:"use" doc:"the algorithm, or an entry of ccl.yaml"`
+	With Algorithm  `conf:"with" doc:"settings that replace those of the entry"`
+	Else []string   `conf:"else" doc:"alternatives if use rejects a call, fastest first"`
 }
 
 var tuningSchema = sync.OnceValue(func() *field { return describe(reflect.TypeFor[Tuning](), "") })

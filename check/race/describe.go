@@ -50,8 +50,11 @@ func (d *Detector) side(w history.AgentInfo, call, line string, t unit.Time) Acc
 func (d *Detector) agentOf(e *event) history.AgentInfo { return d.log.InfoIn(e.agent, d.taskOf(e)) }
 
 // describe returns the side of an event.
-func (d *Detector) describe(e *event) Access {
-	s := d.side(d.agentOf(e), d.call(e), d.line(e), e.time)
+func (d *Detector) describe(e *event) Access { return d.describeIn(e, d.taskOf(e)) }
+
+// describeIn returns the side of an event of a task.
+func (d *Detector) describeIn(e *event, task int32) Access {
+	s := d.side(d.log.InfoIn(e.agent, task), d.call(e), d.line(e), e.time)
 	s.Addr = uint64(e.addr)
 	if !e.update {
 		s.Bytes = e.bytes()

@@ -6,6 +6,7 @@ import (
 	"kernbench/mem"
 	"kernbench/record/history"
 	"kernbench/tl"
+	"kernbench/unit"
 )
 
 // A flag in the lines of a packet orders its reader after these lines, as the signal of a put does.
@@ -13,11 +14,14 @@ import (
 // only. A flag proves nothing if the packet that was there before had the same flag: the reader may
 // have seen that one.
 
-// flagged is the last packet of a place.
+// flagged is the last packet of a place, with what a hazard reports of it.
 type flagged struct {
 	flag  int64
-	by    Access
+	time  unit.Time
 	agent history.Agent
+	task  int32
+	place placeID
+	set   bool
 	link  linkID
 	seq   uint32 // of its data on the link
 	line  tl.PacketLine
@@ -31,7 +35,7 @@ type knownLines struct {
 
 // packet handles a packet that has been put. It names one with the flag of its predecessor.
 func (d *Detector) packet(e, data *event, r *history.Record) {
-	now := flagged{e.value(), d.describe(e), e.agent, data.link, data.seq, r.Lines}
+	now := flagged{e.value(), e.time, e.agent, d.taskOf(e), e.place, e.set, data.link, data.seq, r.Lines}
 	before, known := d.flags[r.Word]
 	if d.flags == nil {
 		d.flags = map[mem.Addr]flagged{}
@@ -40,10 +44,16 @@ func (d *Detector) packet(e, data *event, r *history.Record) {
 	if !known || before.flag != now.flag {
 		return
 	}
-	if h := d.open(ReusedFlag, r.Word, before.by, now.by, before.agent, now.agent); h != nil {
+	if h := d.open(ReusedFlag, r.Word, d.sent(&before, r.Word), d.sent(&now, r.Word), before.agent, now.agent); h != nil {
 		h.Missing = "another flag: a wait for " + itoa(now.flag) + " cannot tell this packet from the one before; count calls, " +
 			"or take turns with two buffers"
 	}
+}
+
+// sent describes a packet by its flag. Only hazards need it, and most packets have none.
+func (d *Detector) sent(p *flagged, at mem.Addr) Access {
+	e := event{agent: p.agent, place: p.place, addr: at, time: p.time, change: change{update: true, set: p.set}, size: size{p.flag}}
+	return d.describeIn(&e, p.task)
 }
 
 // teachLines adds to an agent what the flag of some lines of a packet proves: that these lines have

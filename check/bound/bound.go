@@ -233,10 +233,8 @@ func (s *Solver) Limits(co *collective.Collective, c collective.Call, o Options)
 	all = append(all, s.distance(d, size, &o))
 	l := d.locals()
 	if !o.Ideal {
-		all = append(all, s.node(d, &l, size), s.volume(d, size), s.cut(d, size), s.flow(d, size))
-	}
-	if !o.Ideal {
-		all = append(all, s.compute(d, &o, size), s.memory(d, &l, size))
+		all = append(all, s.node(d, &l, size), s.volume(d, size), s.cut(d, size), s.flow(d, size),
+			s.compute(d, &o, size), s.memory(d, &l, size))
 	}
 	all = append(all, s.vector(d, &o), s.fanOut(d, size, &o), slotted(d, &l, size, &o), s.pipeline(d, size, &o), s.traffic(d, &o))
 	r := &Result{binding: [2]int{-1, -1}}

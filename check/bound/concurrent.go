@@ -223,8 +223,9 @@ type knownFlow struct {
 }
 
 // trade returns the largest concurrent flow, or one near it, for demands of these proportions, and
-// the multiple of it that a call has. known is a limit for d, in elements over bytes per second. It
-// is proportional to d, so a flow that was found does not depend on earlier calls.
+// the multiple of it that a call has. found.t is nil if the search would take too long. known is a
+// limit for d, in elements over bytes per second. It is proportional to d, so a flow that was found
+// does not depend on earlier calls.
 func (s *Solver) trade(d *demand, known float64) (found *knownFlow, times int64) {
 	one := *d
 	times = one.reduced()

@@ -86,6 +86,21 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// A solver keeps no more delays than delaysKept, for however many sets of ranks it is asked.
+func TestDelaysAreBounded(t *testing.T) {
+	g := lattice(false, 5)
+	g.nodes = delaysKept / 3
+	s := newSolver(g, 1, 1)
+	for first := range g.rank {
+		if got := s.early(g, func(r int) bool { return r >= first }); got[first] == unit.MaxTime {
+			t.Errorf("nothing leads to rank %d from itself", first)
+		}
+		if kept := len(s.delays) * g.nodes; kept > delaysKept {
+			t.Fatalf("%d delays are kept, want at most %d", kept, delaysKept)
+		}
+	}
+}
+
 // TestDelaysAreKept: a solver that has answered for other ranks, and in the other direction, finds
 // the delays that a new one finds. Links of a ring have other delays in each direction.
 func TestDelaysAreKept(t *testing.T) {

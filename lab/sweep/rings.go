@@ -7,8 +7,8 @@ import (
 	"kernbench/fault"
 )
 
-// RingsTooLarge says by how much the rings of a run exceeded the memory that holds them. It
-// returns "" if the run did not fail, or failed otherwise.
+// RingsTooLarge returns the memory that the rings of a failed run need, and the memory that there
+// is, as a sentence. It returns "" if the run did not fail, or failed for another reason.
 func RingsTooLarge(err error) string {
 	full, ok := errors.AsType[*fault.RingMemory](err)
 	if !ok {

@@ -45,7 +45,7 @@ func (t *tuner) verify(ctx context.Context, g *tuneGroup) error {
 	return nil
 }
 
-// check is the check of a group's algorithms.
+// check has the results of checking the algorithms of a group.
 type check struct {
 	*tuner
 	group    *tuneGroup
@@ -81,7 +81,7 @@ func (c *check) run(ctx context.Context, all []*tuneTarget) error {
 	defer stop(nil)
 	sweep.SideBySide(inner, jobs, 0, func(j *sweep.Case, as *sweep.Placement) {
 		if why := sweep.RingsTooLarge(as.Err); why != "" {
-			c.tooLarge[of[j]] = why // no verdict is kept: it takes no time to find this again
+			c.tooLarge[of[j]] = why // not stored: the launch fails before it simulates anything
 		} else if err := c.verdict(j, keys[j], as); err != nil {
 			stop(err)
 		}

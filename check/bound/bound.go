@@ -138,7 +138,7 @@ type Solver struct {
 	links       linksOf
 	back        *graph                 // g with all links reversed, once that is needed
 	narrow      map[[2]int]int64       // rates of smallest cuts between two ranks
-	delays      map[starts][]unit.Time // of early
+	delays      map[starts][]unit.Time // results of early
 }
 
 // cutKey holds what the choice of cuts depends on.

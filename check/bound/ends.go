@@ -47,7 +47,7 @@ func soonest(bytes int64, links []usable) unit.Time {
 	return unit.Time(max(0, at*(1-1e-9)-1))
 }
 
-// starts is a graph and some of its ranks, one bit for each.
+// starts is a graph with some of its ranks. Each rank has one bit.
 type starts struct {
 	g     *graph
 	ranks string
@@ -56,9 +56,9 @@ type starts struct {
 // delaysKept bounds how many delays a solver keeps.
 const delaysKept = 1 << 21
 
-// early returns, by node, the shortest delay from the memory of one of some ranks; MaxTime: none
-// leads there. Sizes and types of a call do not change it, so the solver keeps it. The caller must
-// not write to it.
+// early returns the shortest delay from the memory of any of some ranks to each node. It is MaxTime
+// where no path leads. The solver keeps the result, as it is the same for all sizes and types of a
+// call. The caller must not write to it.
 func (s *Solver) early(g *graph, ranks func(rank int) bool) []unit.Time {
 	set := make([]byte, len(g.rank)/8+1)
 	for r := range g.rank {

@@ -199,7 +199,7 @@ func TestTuneLeavesOutWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Settings with which the rings do not fit are skipped. The algorithm is checked and timed with the
+// Settings are skipped if the rings do not fit. The algorithm is checked and timed with the
 // settings that fit.
 func TestTuneSkipsRingsThatDoNotFit(t *testing.T) {
 	s := tuneOf("bine_allreduce", "ring_allreduce_chunked")

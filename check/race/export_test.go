@@ -77,3 +77,12 @@ func (d *Detector) DeferAll(chainLimit int) { d.deferAll, d.chainLimit = true, i
 
 // Deferrals returns the number of joins that were deferred.
 func (d *Detector) Deferrals() int { d.log.Flush(); return d.deferrals }
+
+// Times returns the present times of the agents.
+func (d *Detector) Times() (ts []uint32) {
+	d.log.Flush()
+	for i := range d.agents {
+		ts = append(ts, d.agents[i].clk.time)
+	}
+	return ts
+}

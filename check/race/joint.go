@@ -89,7 +89,8 @@ func (d *Detector) shareEvent(r *history.Record, k jointKind, to int32) *event {
 	if linked {
 		l = d.fencedLink(r.Agent, to)
 	}
-	if e := m.e; e != nil && linked && (m.fences != a.fences || l.seq > e.seq || l.seq == e.seq && d.opts.Order != mem.PutSignal) {
+	if e := m.e; e != nil && linked && (e.done != 0 ||
+		m.fences != a.fences || l.seq > e.seq || l.seq == e.seq && d.opts.Order != mem.PutSignal) {
 		d.endMoment(m)
 	}
 	if m.e != nil && !d.mores[m.e.more].accepts(r.Op) {

@@ -137,7 +137,7 @@ func (d *Detector) teach(agent history.Agent, y *knowledge) {
 		if via, upTo := d.via(u); via != 0 {
 			d.cover(via, now, upTo)
 		}
-		if !d.seenBy(u, agent) && !d.surelyDone(&a.clk, u) && (a.clk.defers() || !d.knows(&a.clk, u)) {
+		if !d.seenBy(u, agent) && !d.surelyDone(&a.clk, u) && (u.seen.time == 0 || a.clk.defers() || !d.knows(&a.clk, u)) {
 			d.see(u, now)
 		}
 	}

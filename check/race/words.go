@@ -255,12 +255,16 @@ func (d *Detector) firstWait(r *history.Record) bool {
 	}
 	a := &d.agents[r.Agent]
 	known := d.knowsAt(&a.clk, e, pe(r.Word))
-	a.tick()
+	var put *event
+	if !known {
+		put = d.signalled(e)
+	}
+	a.tickAtWait(e, put)
 	if !known {
 		y := &d.learning.answer
 		y.reset()
 		y.one = &e.clk
-		put, on := d.signalled(e), d.linkOf(e, pe(r.Word))
+		on := d.linkOf(e, pe(r.Word))
 		upTo := d.proven(e)
 		if upTo != (seqs{}) && !d.oneByOne(&a.seen, on, e, put, upTo, y) {
 			y.cover(on, upTo)

@@ -44,7 +44,7 @@ type perfLimits struct {
 // limits finds the inputs of limits for all rows of a target, except their calls. Without a clock
 // there are no limits.
 func (p *perfPlan) limits(t *perfTarget) error {
-	if !p.spec.Bound && !p.extrapolates() || !p.sweep.Timed {
+	if !p.spec.Bound && !p.extrapolates() && !p.auto || !p.sweep.Timed {
 		return nil
 	}
 	t.limits.job, t.limits.plan = t.Job, t.Plan

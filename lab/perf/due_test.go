@@ -27,9 +27,9 @@ func TestDue(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			rows := []*Row{{Algorithm: "fast"}, {Algorithm: "other"}}
 			contest := &contest{size: size, rows: rows}
-			due := contest.due(map[string][]sweep.Point{contest.key(rows[0]): fast, contest.key(rows[1]): c.other})
+			near, unknown := contest.due(map[string][]sweep.Point{contest.key(rows[0]): fast, contest.key(rows[1]): c.other}, nil)
 			got := [2]bool{}
-			for _, r := range due {
+			for _, r := range append(near, unknown...) {
 				got[0], got[1] = got[0] || r == rows[0], got[1] || r == rows[1]
 			}
 			if got != c.due {

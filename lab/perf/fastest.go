@@ -29,10 +29,17 @@ const (
 	renewedBy = 8
 	renewedTo = 16 * unit.MiB
 
+	// largeStart is the size from which on the first size of a sweep has two smaller sizes before
+	// it, without rows. They show which algorithms can win at the first size.
+	largeStart = 4 * unit.MiB
+
 	// AutoMeasuresTo is the size up to which a sweep that chooses by measurement simulates, unless
 	// its spec names another size.
 	AutoMeasuresTo = 64 * unit.MiB
 )
+
+// startAt are the ratios of the first size of a sweep to the sizes that are measured before it.
+var startAt = [2]unit.Bytes{16, 8}
 
 // contest has the rows of one call. The fastest one is shown.
 type contest struct {
@@ -43,6 +50,7 @@ type contest struct {
 	took   map[string]unit.Time   // of the runs so far, by sweep.RunKey
 	anchor bool                   // larger sizes are extrapolated from it, and it is not shown
 	varied bool                   // it has the rows with other settings that smaller sizes had
+	recent bool                   // an anchor precedes it, so no line is renewed
 }
 
 // callGroups groups the planned rows by call, in the order of the plan.
@@ -77,17 +85,26 @@ func (p *perfPlan) callGroups() []*contest {
 	slices.SortStableFunc(all, func(a, b *contest) int {
 		return cmp.Or(order[a.series]-order[b.series], cmp.Compare(a.size, b.size))
 	})
+	for i, c := range all[1:] {
+		c.recent = all[i].anchor
+	}
 	return all
 }
 
 // measuredSizes lists the sizes of a sweep. If auto extrapolates, it adds the size up to which
 // calls are measured, and its half. A line through sizes that are far apart misses changes of
-// schedule.
+// schedule. If the first size is large, it adds smaller ones.
 func (p *perfPlan) measuredSizes() []unit.Bytes {
-	if !p.auto || !p.extrapolates() {
+	if !p.auto {
 		return p.sizes
 	}
-	all := append(slices.Clone(p.sizes), p.measuresTo()/2, p.measuresTo())
+	all := slices.Clone(p.sizes)
+	if p.extrapolates() {
+		all = append(all, p.measuresTo()/2, p.measuresTo())
+	}
+	if first := slices.Min(all); first >= largeStart {
+		all = append(all, first/startAt[0], first/startAt[1])
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -128,12 +145,14 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 		}
 	}
 	times := map[*Row]unit.Time{}
-	rows := c.due(known)
-	if err := p.measureDue(ctx, c, rows, times, known); err != nil {
+	near, unknown := c.due(known, p.ruled)
+	rows, err := p.measureContenders(ctx, c, near, unknown, times, known)
+	if err != nil {
 		return nil, err
 	}
 	// The best may be slower than its line. Then others can win that its line had ruled out.
-	more := slices.DeleteFunc(c.due(known), func(r *Row) bool { return slices.Contains(rows, r) })
+	more, _ := c.due(known, p.ruled)
+	more = slices.DeleteFunc(more, func(r *Row) bool { return slices.Contains(near, r) || slices.Contains(unknown, r) })
 	if err := p.measureDue(ctx, c, more, times, known); err != nil {
 		return nil, err
 	}
@@ -142,7 +161,8 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 	if err := p.addVariants(ctx, c, p.near(times)); err != nil {
 		return nil, err
 	}
-	variants := slices.DeleteFunc(c.due(known), func(r *Row) bool { return !slices.Contains(c.rows[all:], r) })
+	near, unknown = c.due(known, p.ruled)
+	variants := slices.DeleteFunc(append(near, unknown...), func(r *Row) bool { return !slices.Contains(c.rows[all:], r) })
 	if err := p.measureDue(ctx, c, variants, times, known); err != nil {
 		return nil, err
 	}
@@ -150,7 +170,7 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 	if c.anchor {
 		return nil, nil
 	}
-	finishers := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { _, ended := times[r]; return !ended })
+	finishers := slices.DeleteFunc(slices.Clone(c.rows), func(r *Row) bool { _, ended := times[r]; return !ended })
 	slices.SortStableFunc(finishers, func(a, b *Row) int { return cmp.Compare(times[a], times[b]) })
 	for _, r := range finishers {
 		if err := p.sideBySide(ctx, c.jobs[r], func(j *sweep.Case, as *sweep.Placement) {
@@ -271,27 +291,39 @@ func (c *contest) key(r *Row) string {
 	return c.series + " " + r.Protocol + " " + sweep.Named(r.Algorithm, r.Chosen)
 }
 
-// due lists the rows that can win, and the rows whose line must be renewed. A time that fell
-// between the last two sizes comes from a change of schedule. The line through them rules out no
-// row.
-func (c *contest) due(known map[string][]sweep.Point) []*Row {
+// due lists the rows that can win according to their lines, and the rows whose line is unknown or
+// must be renewed. A time that fell between the last two sizes comes from a change of schedule. The
+// line through them rules out no row. A row that its limits ruled out has the line of its limits,
+// which lies below its own.
+func (c *contest) due(known map[string][]sweep.Point, ruled ruledOut) (near, unknown []*Row) {
 	expected, best := make([]unit.Time, len(c.rows)), unit.MaxTime
 	for i, r := range c.rows {
-		if points := known[c.key(r)]; rising(points) {
-			expected[i] = sweep.Onward(points[len(points)-2], points[len(points)-1], c.size)
-			best = min(best, expected[i])
-		}
-	}
-	var due []*Row
-	for i, r := range c.rows {
-		points := known[c.key(r)]
+		points, limits := known[c.key(r)], ruled[c.key(r)]
 		switch {
-		case !rising(points), float64(expected[i]) <= nearBest*float64(best),
-			c.size <= renewedTo && c.size >= renewedBy*points[len(points)-1].Size:
-			due = append(due, r)
+		case rising(points):
+			expected[i] = onward(points, c.size)
+			best = min(best, expected[i])
+		case len(points) == 0 && rising(limits):
+			expected[i] = onward(limits, c.size)
 		}
 	}
-	return due
+	for i, r := range c.rows {
+		switch {
+		case expected[i] == 0, !c.recent && c.size <= renewedTo && c.size >= renewedBy*lastLooked(known[c.key(r)], ruled[c.key(r)]):
+			unknown = append(unknown, r)
+		case float64(expected[i]) > nearBest*float64(best):
+		case len(known[c.key(r)]) == 0:
+			unknown = append(unknown, r)
+		default:
+			near = append(near, r)
+		}
+	}
+	return near, unknown
+}
+
+// onward continues the line through the last two points to a size.
+func onward(points []sweep.Point, size unit.Bytes) unit.Time {
+	return sweep.Onward(points[len(points)-2], points[len(points)-1], size)
 }
 
 // rising reports whether the last two points give a rising line, from which the time of a larger

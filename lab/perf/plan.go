@@ -37,7 +37,11 @@ type perfPlan struct {
 
 	targets map[*Row]perfTarget // of auto
 	events  eventCounts
-	tried   triedTargets
+	ruled   ruledOut
+
+	simulateAll bool // limits rule out no row, for tests
+
+	tried triedTargets
 }
 
 // perfTarget is an algorithm on a machine with its settings.
@@ -61,7 +65,7 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 		return nil, fmt.Errorf("%d iterations after %d warm-up iterations: neither can be negative", s.Iterations, s.Warmup)
 	}
 	p := &perfPlan{spec: s, what: what, outOfPlace: map[*algorithm.Algorithm]bool{}, bounded: map[*Row]perfLimits{},
-		tuned: map[*Row]tunedRow{}, targets: map[*Row]perfTarget{}, events: eventCounts{}, tried: triedTargets{}}
+		tuned: map[*Row]tunedRow{}, targets: map[*Row]perfTarget{}, events: eventCounts{}, ruled: ruledOut{}, tried: triedTargets{}}
 	if p.sizes, err = (sweep.Sizes{Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step}).List(); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,114 @@
+package perf
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"kernbench/internal/exhaustive"
+	"kernbench/lab/run"
+	"kernbench/unit"
+)
+
+// autoCase is a call whose algorithm is chosen by measurement.
+type autoCase struct {
+	machine    string
+	ranks      int
+	collective string
+	size       unit.Bytes
+}
+
+// fastestOf returns the row that is shown, and the sizes with their numbers of runs.
+func fastestOf(t *testing.T, c autoCase, simulateAll bool) (fastest *Row, sizes []unit.Bytes, runs []int) {
+	t.Helper()
+	ctx := context.Background()
+	p, err := planPerf(ctx, &Spec{
+		Base: run.Spec{Topology: c.machine, Ranks: c.ranks}, Collective: c.collective, Min: c.size, Max: c.size, Factor: 2,
+		Algorithms: []string{"auto"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.simulateAll = simulateAll
+	groups := p.callGroups()
+	if err := p.measureFastest(ctx, groups, func(r *Row) { fastest = r }); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range groups {
+		sizes, runs = append(sizes, c.size), append(runs, len(c.took))
+	}
+	return fastest, sizes, runs
+}
+
+// TestLimitsRuleOutNoWinner: the same row wins if no row is ruled out by its limit, and fewer runs
+// decide that. In the calls on tpu-v5p, a row wins that is measured after others because of its
+// limit.
+func TestLimitsRuleOutNoWinner(t *testing.T) {
+	cases := []autoCase{
+		{"tpu-v5p", 4, "all_gather", 256 * unit.KiB},
+		{"tpu-v5p", 8, "reduce_scatter", 256 * unit.KiB},
+		{"dgx-h100", 4, "all_reduce", unit.MiB},
+	}
+	if exhaustive.On() {
+		cases = append(cases,
+			autoCase{"dgx-b200", 8, "all_reduce", 16 * unit.MiB},
+			autoCase{"leaf-spine-roce", 16, "all_reduce", 4 * unit.MiB},
+			autoCase{"ahbm-cube", 8, "broadcast", 4 * unit.MiB},
+			autoCase{"wormhole-mesh", 16, "all_gather", 4 * unit.MiB})
+	}
+	saved := 0
+	for _, c := range cases {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			want, _, runs := fastestOf(t, c, true)
+			all := runs[len(runs)-1]
+			got, _, runs := fastestOf(t, c, false)
+			some := runs[len(runs)-1]
+			if got.Algorithm != want.Algorithm || got.Note != want.Note || got.Deciding().Time != want.Deciding().Time {
+				t.Errorf("%s %s in %v, want %s %s in %v", got.Algorithm, got.Note, got.Deciding().Time, want.Algorithm, want.Note,
+					want.Deciding().Time)
+			}
+			if some > all {
+				t.Errorf("%d runs, and %d if no row is ruled out", some, all)
+			}
+			saved += all - some
+		})
+	}
+	if saved == 0 {
+		t.Error("limits ruled out no row")
+	}
+}
+
+// TestLargeStart: a sweep that begins with a large size measures two smaller ones first. At the
+// large size only rows near the best are measured.
+func TestLargeStart(t *testing.T) {
+	c := autoCase{"ascend-910b-8", 4, "all_reduce", 4 * unit.MiB}
+	got, sizes, runs := fastestOf(t, c, false)
+	if want := []unit.Bytes{256 * unit.KiB, 512 * unit.KiB, 4 * unit.MiB}; !slices.Equal(sizes, want) {
+		t.Fatalf("runs of %v, want %v", sizes, want)
+	}
+	if runs[2] >= runs[0]/2 {
+		t.Errorf("%d runs of the large size, and %d of the smallest one", runs[2], runs[0])
+	}
+	best := unit.MaxTime
+	p, err := planPerf(context.Background(), &Spec{
+		Base: run.Spec{Topology: c.machine, Ranks: c.ranks}, Collective: c.collective, Min: c.size, Max: c.size, Factor: 2,
+		AllAlgorithms: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.measure(context.Background(), func(r *Row) {
+		if at := r.Deciding(); at != nil {
+			best = min(best, at.Time)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got.Deciding().Time > best {
+		t.Errorf("%s in %v, and the best takes %v", got.Algorithm, got.Deciding().Time, best)
+	}
+	if _, sizes, _ := fastestOf(t, autoCase{"ascend-910b-8", 4, "all_reduce", 2 * unit.MiB}, false); len(sizes) != 1 {
+		t.Errorf("runs of %v, want only 2 MiB", sizes)
+	}
+}

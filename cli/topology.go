@@ -12,6 +12,7 @@ import (
 	"kernbench/report"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func (a *app) topologyCommand() *cobra.Command {
@@ -27,8 +28,17 @@ func (a *app) topologyCommand() *cobra.Command {
 			return unknownWord("subcommand of topology", args[0], verbs)
 		},
 	}
+	cmd.SetFlagErrorFunc(machineIsArgument)
 	cmd.AddCommand(a.topologyShowCommand(), a.topologyValidateCommand())
 	return cmd
+}
+
+// machineIsArgument is flagError for commands that take the machine as an argument.
+func machineIsArgument(cmd *cobra.Command, err error) error {
+	if e, ok := errors.AsType[*pflag.NotExistError](err); ok && e.GetSpecifiedName() == "topology" {
+		return fmt.Errorf("unknown flag --topology: the machine is an argument of %s", cmd.UseLine())
+	}
+	return flagError(cmd, err)
 }
 
 func (a *app) topologyShowCommand() *cobra.Command {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kernbench/lab/run"
+	"kernbench/unit"
 )
 
 // Repairs prints the changes that were tried after a deadlock.
@@ -30,12 +31,23 @@ func Repairs(w io.Writer, r *run.Repairs) error {
 	switch {
 	case len(r.Found) == 0:
 		field(b, "repair", "nothing found: %s", how)
+		if n := len(r.Wrong); n > 0 {
+			field(b, "", "%s: the run ends, and its results are wrong%s", r.Wrong[0], others(n-1))
+		}
 	case edits:
 		field(b, "", "%s; an edit applies to its line in all iterations and on all ranks", how)
 	default:
 		field(b, "", "%s", how)
 	}
 	return b.Flush()
+}
+
+// others describes how many other changes have the same outcome.
+func others(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return ", also with " + unit.Count(n, "other change")
 }
 
 func repair(r *run.Repair) string {

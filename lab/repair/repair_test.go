@@ -52,6 +52,11 @@ var (
 		c.Send(tl.East, current)
 		return got
 	}))
+	forgets = register("repair_forgets", reduce(func(c *tl.Context, current, acc tl.Tensor) tl.Tensor {
+		c.Recv(tl.West, acc.Shape(), acc.DType())
+		c.Send(tl.East, current)
+		return current
+	}))
 	manySends = register("repair_many_sends", func(c *tl.Context, a tl.Args) {
 		mine := a.Shard(c.Rank())
 		acc := c.Load(mine)
@@ -232,6 +237,24 @@ func TestNothingFound(t *testing.T) {
 	}
 	if r := repair.Search(context.Background(), spec, err, 1); len(r.Found) > 0 || !r.Stopped {
 		t.Errorf("without time: %+v", r)
+	}
+}
+
+// TestWrongEndsAreListed: if no change works, the result lists changes with which the run ends and
+// is wrong. Here the received data are not used, so no change of the ring helps.
+func TestWrongEndsAreListed(t *testing.T) {
+	spec := run.Spec{Topology: "ahbm-cube", Algorithm: forgets, Ranks: 4, NElem: 8}
+	_, err := run.Run(context.Background(), spec)
+	if !repair.Applies(err) {
+		t.Fatalf("the run ends with %v", err)
+	}
+	if r := repair.Search(context.Background(), spec, err, time.Minute); len(r.Found) > 0 || len(r.Wrong) == 0 {
+		t.Errorf("%+v", r)
+	}
+	spec.Algorithm = recvFirst
+	_, err = run.Run(context.Background(), spec)
+	if r := repair.Search(context.Background(), spec, err, time.Minute); len(r.Found) == 0 || len(r.Wrong) > 0 {
+		t.Errorf("%s: %+v", recvFirst, r)
 	}
 }
 

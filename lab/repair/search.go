@@ -54,6 +54,9 @@ func Search(ctx context.Context, spec run.Spec, err error, limit time.Duration) 
 	if len(s.found.Found) == 0 {
 		s.found.Found = s.racy
 	}
+	if len(s.found.Found) > 0 {
+		s.found.Wrong = nil
+	}
 	s.found.Took, s.found.Stopped = time.Since(begin), inner.Err() != nil
 	return s.found
 }
@@ -168,7 +171,11 @@ func (s *search) silent() bool {
 func (s *search) edit(c candidate) {
 	spec := s.spec
 	spec.Edits = &tl.Edits{List: []tl.Edit{c.edit}}
-	if end, _ := s.try(spec); end != works {
+	switch end, _ := s.try(spec); end {
+	case wrong:
+		s.found.Wrong = append(s.found.Wrong, c.what)
+		return
+	case fails, cannot:
 		return
 	}
 	r := run.Repair{What: c.what, Line: c.edit.Line}

@@ -8,7 +8,8 @@ type Repairs struct {
 	Slots   string        `json:"slots,omitempty"`  // what the number of slots changes
 	Silent  bool          `json:"silent,omitempty"` // no rank sends, also if all receives are left out
 	Found   []Repair      `json:"found"`
-	Tried   int           `json:"tried"` // runs
+	Wrong   []string      `json:"ends_wrong,omitempty"` // changes with which the run ends with wrong results; only if none is found
+	Tried   int           `json:"tried"`                // runs
 	Took    time.Duration `json:"wall_time_ns"`
 	Stopped bool          `json:"stopped"` // the time limit ended the search
 }

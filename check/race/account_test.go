@@ -152,6 +152,27 @@ func (h *account) putSignalNBI(r int, dst, src span, w history.Word, v int64) ui
 	return op
 }
 
+// packet puts data whose lines carry a flag.
+func (h *account) packet(r int, dst, src span, w history.Word, flag int64) {
+	op := h.putOf(r, "put_ll", dst, src, history.Record{Carry: true, Word: w, Type: mem.Int64, Update: tl.SignalSet, Value: flag})
+	h.update(r, "put_ll", w, history.Record{
+		Kind: history.Notify, Op: op, Carry: true, Update: tl.SignalSet, Value: flag, Lines: tl.LineLL,
+	})
+	h.add(r, "put_ll", history.Record{Kind: history.Complete, Op: op, Done: history.Source})
+}
+
+// waitPacket is the end of a wait of a rank for n lines of a packet, from line from on; n 0: for
+// all.
+func (h *account) waitPacket(r int, w history.Word, flag int64, from, n int32) {
+	if h.values[w] != flag {
+		h.tb.Helper()
+		h.tb.Fatalf("rank %d: %v holds %d: the wait for flag %d would not be over", r, w, h.values[w], flag)
+	}
+	h.add(r, "wait_ll", history.Record{
+		Kind: history.Wait, Word: w, Type: mem.Int64, Cmp: tl.EQ, Value: flag, Seen: flag, Lines: tl.LineLL, From: from, Count: n,
+	})
+}
+
 func (h *account) get(r int, dst, src span) {
 	op := h.getNBI(r, dst, src)
 	h.add(r, "get", history.Record{Kind: history.Complete, Op: op})

@@ -33,23 +33,31 @@ func both(o race.Options, program func(d *race.Detector) bool) (usual, plain []s
 
 // bothWays is both with a judge that is changed before each pass.
 func bothWays(o race.Options, change func(*race.Detector), program func(d *race.Detector) bool) (usual, plain []string, ok bool) {
-	judge := func(full bool) []string {
-		for d := race.New(o); ; d = d.Next() {
-			if full {
-				d.Plain()
-			} else {
-				change(d)
-			}
-			if !program(d) {
-				return nil
-			}
-			if r := d.Report(); !r.Again {
-				return reported(r)
-			}
+	usual, plain = judgedWith(o, change, program), judgedWith(o, (*race.Detector).Plain, program)
+	return usual, plain, usual != nil && plain != nil
+}
+
+// judgedWith returns what a judge that is changed before each pass reports of a program, or nil if
+// the program does not end.
+func judgedWith(o race.Options, change func(*race.Detector), program func(d *race.Detector) bool) []string {
+	s, _ := passesWith(o, change, program)
+	return s
+}
+
+// passesWith is judgedWith with the number of passes.
+func passesWith(o race.Options, change func(*race.Detector), program func(d *race.Detector) bool) (reports []string, passes int) {
+	for d, passes := race.New(o), 1; ; d, passes = d.Next(), passes+1 {
+		change(d)
+		if !program(d) {
+			return nil, passes
+		}
+		if r := d.Report(); !r.Again {
+			return reported(r), passes
+		}
+		if passes > 40 {
+			panic("passes without end")
 		}
 	}
-	usual, plain = judge(false), judge(true)
-	return usual, plain, usual != nil && plain != nil
 }
 
 // Words that are kept as an event or as a settled word are judged as words are. So are puts without

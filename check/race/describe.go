@@ -77,8 +77,11 @@ func (d *Detector) describeIn(e *event, task int32) Access {
 	return s
 }
 
-// open begins a hazard. It counts a known hazard and returns nil.
+// open begins a hazard. It counts a known hazard and returns nil. A void pass has no more hazards.
 func (d *Detector) open(k Kind, a mem.Addr, f, e Access, fa, ea history.Agent) *Hazard {
+	if d.void {
+		return nil
+	}
 	key := hazardKey{kind: k, call1: f.Call, line1: f.Line, call2: e.Call, line2: e.Line}
 	if f.Line == "" && e.Line == "" && !d.log.WithoutLines() {
 		key.agent1, key.agent2 = fa, ea

@@ -37,7 +37,6 @@ type Detector struct {
 	records   int  // records that the detector has received
 	resting   bool // no agent runs: rest is due before the next record
 	words     words
-	flags     map[mem.Addr]flagged // the last packets, by the addresses of their flags
 	spots     placeNames
 	rings     map[uint32]*ring
 	marks     map[uint32]mark
@@ -61,6 +60,7 @@ type Detector struct {
 	tidying
 	waiting
 	joining
+	packets
 }
 
 // learned notes whether a record gave new facts, which a repeated run must know from its start.
@@ -111,9 +111,9 @@ func New(o Options) *Detector { return newDetector(o, newFacts()) }
 // about later notifications. Use it if Report.Again is set.
 func (d *Detector) Next() *Detector {
 	f := d.facts
-	if d.hidesHazards() {
+	if hides := d.hidesHazards(); hides || d.void {
 		f = newFacts()
-		f.exact = true
+		f.exact, f.flags = hides, d.void || d.facts.flags
 	} else {
 		f = f.next()
 	}
@@ -411,7 +411,9 @@ func (d *Detector) putting(r *history.Record) {
 	}
 	at := d.opts.Order == mem.Sequential
 	e := d.newEvent(r)
-	e.write, e.atomic, e.float = true, r.Atomic, r.Float
+	if e.write, e.atomic = true, r.Atomic; r.Float {
+		e.x = 1
+	}
 	d.enlist(e, r.Peer, collective)
 	d.started(e, at)
 	if r.Source.Bytes > 0 {

@@ -5,6 +5,7 @@ import (
 
 	"kernbench/mem"
 	"kernbench/record/history"
+	"kernbench/tl"
 	"kernbench/unit"
 )
 
@@ -55,7 +56,7 @@ type event struct {
 	class   class
 	write   bool
 	atomic  bool // a write that does not conflict with other atomic ones
-	float   bool
+	detail
 	local   bool   // the issuer's side of a put or get
 	pending bool   // in one of the lists of its agent, as long as its period lasts
 	joint   bool   // accesses of one moment: see joint.go
@@ -80,6 +81,15 @@ type change struct {
 	future  bool // it comes later in this run
 	typ     mem.WordType
 }
+
+// detail is what an access and an update have in the same place.
+type detail struct{ x uint8 }
+
+// float reports whether combining rounds, so that the order of several matters.
+func (e *detail) float() bool { return e.x != 0 }
+
+// lines returns the lines of the packet whose flag an update is.
+func (e *detail) lines() tl.PacketLine { return tl.PacketLine(e.x) }
 
 // size is what an access and an update have in the same places.
 type size struct{ v int64 }

@@ -1,6 +1,13 @@
 package race
 
-import "kernbench/record/history"
+import (
+	"unsafe"
+
+	"kernbench/record/history"
+)
+
+// EventBytes is the size of an event.
+const EventBytes = unsafe.Sizeof(event{})
 
 // Live counts what the judge holds: events, and vectors of clocks.
 func (d *Detector) Live() (events, clocks int) {
@@ -35,6 +42,12 @@ func (d *Detector) CoversOf(rank int, to int32) int {
 
 // Plain keeps every word and all readers in full.
 func (d *Detector) Plain() { d.plain = true }
+
+// AllFlags keeps the flags of packets in full.
+func (d *Detector) AllFlags() { d.facts.flags = true }
+
+// Void reports whether the pass is void.
+func (d *Detector) Void() bool { d.log.Flush(); return d.void }
 
 // Sheets returns the number of sheets that were made and are not dissolved.
 func (d *Detector) Sheets() (n int) {

@@ -19,6 +19,7 @@ type facts struct {
 	whole     bool // executors must leave nothing out
 	exact     bool // there must be no joint events
 	lines     bool // executors must record all source lines
+	flags     bool // flags of packets have no short forms: see flag.go
 	later     map[laterKey]*later
 	byWord    map[history.Word][]*later
 	readers   map[history.Word][]history.Agent

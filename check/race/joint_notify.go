@@ -49,7 +49,7 @@ func (d *Detector) notifyJointly(r *history.Record) bool {
 	a.notified = true
 	l.seq = m.e.seq
 	m.e.hold()
-	*d.words.at(r.Word) = stateOf(oneAddition, uint32(m.e.id))
+	*d.words.at(r.Word) = stateOf(oneUpdate, uint32(m.e.id))
 	d.words.addSingle(r.Word)
 	return true
 }

@@ -140,6 +140,13 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+// An event has two lines of a cache: see event.
+func TestEventBytes(t *testing.T) {
+	if race.EventBytes != 128 {
+		t.Errorf("an event has %d bytes, want 128", race.EventBytes)
+	}
+}
+
 // BenchmarkRecords is the cost of a record among 64 agents, in rounds of store, barrier and
 // remote loads.
 func BenchmarkRecords(b *testing.B) {

@@ -14,6 +14,12 @@ import (
 // only. A flag proves nothing if the packet that was there before had the same flag: the reader may
 // have seen that one.
 
+// packets is the state of a Detector for packets.
+type packets struct {
+	flags map[mem.Addr]flagged // the last packets, by the addresses of flags that are kept in full
+	void  bool                 // the flag of a packet was needed that is gone: see flag.go
+}
+
 // flagged is the last packet of a place, with what a hazard reports of it.
 type flagged struct {
 	flag  int64
@@ -34,20 +40,26 @@ type knownLines struct {
 }
 
 // packet handles a packet that has been put. It names one with the flag of its predecessor.
-func (d *Detector) packet(e, data *event, r *history.Record) {
-	now := flagged{e.value(), e.time, e.agent, d.taskOf(e), e.place, e.set, data.link, data.seq, r.Lines}
-	before, known := d.flags[r.Word]
-	if d.flags == nil {
-		d.flags = map[mem.Addr]flagged{}
-	}
-	d.flags[r.Word] = now
+func (d *Detector) packet(e *event) {
+	before, known := d.flags[e.addr]
+	now := d.lastPacket(e)
 	if !known || before.flag != now.flag {
 		return
 	}
-	if h := d.open(ReusedFlag, r.Word, d.sent(&before, r.Word), d.sent(&now, r.Word), before.agent, now.agent); h != nil {
+	if h := d.open(ReusedFlag, e.addr, d.sent(&before, e.addr), d.sent(&now, e.addr), before.agent, now.agent); h != nil {
 		h.Missing = "another flag: a wait for " + itoa(now.flag) + " cannot tell this packet from the one before; count calls, " +
 			"or take turns with two buffers"
 	}
+}
+
+// lastPacket keeps a packet as the last one of its place. The data come just before the flag.
+func (d *Detector) lastPacket(e *event) flagged {
+	now := flagged{e.value(), e.time, e.agent, d.taskOf(e), e.place, e.set, e.link, e.seq - 1, e.lines()}
+	if d.flags == nil {
+		d.flags = map[mem.Addr]flagged{}
+	}
+	d.flags[e.addr] = now
+	return now
 }
 
 // sent describes a packet by its flag. Only hazards need it, and most packets have none.

@@ -176,13 +176,13 @@ func (d *Detector) Report() *Report {
 	d.settleSwaps()
 	r := &Report{
 		Hazards: d.hazards.list, Total: d.hazards.total, Left: len(d.hazards.left),
-		Depends: d.depends.list, Records: d.records, Again: d.again || d.log.WasLeftOut(),
+		Depends: d.depends.list, Records: d.records, Again: d.again || d.void || d.log.WasLeftOut(),
 	}
 	r.Certain = !r.Again && !d.hidesHazards()
 	switch {
 	case d.hidesHazards() || d.lacksLines():
 		r.Again = true
-	case d.again && d.facts.full():
+	case d.again && !d.void && d.facts.full():
 		r.Again, r.Unsettled = false, true
 	}
 	r.Depends = append(slices.Clip(r.Depends), d.ordered.list...)

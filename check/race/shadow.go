@@ -511,7 +511,7 @@ func (d *Detector) conflict(f, e *event, ordered bool, a mem.Addr, n int64) {
 		return
 	}
 	if f.atomic && e.atomic {
-		if f.float || e.float {
+		if f.float() || e.float() {
 			d.depend("put_combine", "rounds in the order of arrival", d.call(e), d.line(e))
 		}
 		return

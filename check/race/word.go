@@ -33,6 +33,7 @@ type word struct {
 	careful   bool // waits are kept though only one agent updates the word
 	folded    bool
 	hidden    bool   // base includes a set: a notifier that adds must know of it
+	flagGone  bool   // base includes the flag of a packet of which no more is known: see flag.go
 	guessed   bool   // base may include updates that some readers do not know, or that were never seen
 	hostFold  uint32 // time of the host at which it knew all updates in base; 0: another agent knew first
 	tidy      int    // number of updates at which fold is called
@@ -77,6 +78,10 @@ func (d *Detector) reads(w *word, a history.Agent) {
 		if r.mark > 0 && d.agents[a].clk.reaches(r.agent, r.mark) {
 			return
 		}
+	}
+	if w.flagGone {
+		d.void = true
+		return
 	}
 	d.learned(d.facts.reads(w.addr, a))
 }
@@ -127,8 +132,7 @@ func (d *Detector) notify(r *history.Record) {
 	}
 	d.changed(r)
 	switch {
-	case r.Lines != tl.NoLine:
-		d.packet(e, a.put, r)
+	case r.Lines != tl.NoLine: // a flag that is not reused is set once: see packet
 	case e.set:
 		d.depend("set", "hides what the word held before", r.Call, r.Line)
 	case e.value() < 0:
@@ -139,7 +143,7 @@ func (d *Detector) notify(r *history.Record) {
 
 func (d *Detector) newUpdate(r *history.Record) *event {
 	e := d.newEvent(r)
-	e.op, e.update, e.addr, e.typ, e.set, e.v = 0, true, r.Word, r.Type, r.Update == tl.SignalSet, r.Value
+	e.op, e.update, e.addr, e.typ, e.set, e.x, e.v = 0, true, r.Word, r.Type, r.Update == tl.SignalSet, uint8(r.Lines), r.Value
 	return e
 }
 
@@ -183,6 +187,9 @@ func (d *Detector) updated(e *event, r *history.Record) {
 		return
 	}
 	w := d.wordAt(r)
+	if r.Lines != tl.NoLine {
+		d.packet(e)
+	}
 	if e.set && !e.rmw || w.hidden || w.awaits(e.agent) {
 		d.reads(w, e.agent)
 	}

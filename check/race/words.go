@@ -39,11 +39,11 @@ type wordState uint32
 
 // How a word is kept.
 const (
-	untouched   wordState = iota // no state
-	oneAddition                  // as the event of its only update, an addition that was not read
-	settledOne                   // as a settledWord
-	fullOne                      // as a word
-	stateBits   = 2
+	untouched  wordState = iota // no state
+	oneUpdate                   // as the event of its only update, an addition or a flag, that was not read
+	settledOne                  // as a settledWord
+	fullOne                     // as a word
+	stateBits  = 2
 )
 
 func (s wordState) how() wordState { return s & (1<<stateBits - 1) }
@@ -88,6 +88,7 @@ const (
 	settledWaited // there is a wait
 	settledTaught
 	settledByHost
+	settledPacket // base is the flag of a packet: see flag.go
 )
 
 // noReader is the reader of a word that no agent has read.
@@ -206,14 +207,18 @@ func (d *Detector) wordAt(r *history.Record) *word {
 	case fullOne:
 		return d.words.full[s.number()]
 	case settledOne:
-		return d.unsettle(r.Word, s.number())
+		return d.unsettle(r, s.number())
 	}
 	w := d.words.newFull(r.Word, r.Type)
-	if s.how() == oneAddition {
+	if s.how() == oneUpdate {
 		e := d.ownUpdate(d.event(eventID(s.number())), r.Word)
 		w.updates = append(w.updates, e)
 		w.notifiers = append(w.notifiers, notifier{agent: e.agent, count: 1})
 		w.latest = e.value()
+		if e.set {
+			w.readers = append(w.readers, reader{agent: e.agent})
+			d.lastPacket(e)
+		}
 		return w
 	}
 	d.foresee(w)
@@ -224,11 +229,12 @@ func (d *Detector) wordAt(r *history.Record) *word {
 // full entry.
 func (d *Detector) enterSingle(e *event, r *history.Record) bool {
 	s := d.words.at(r.Word)
-	if d.plain || s.how() != untouched || e.rmw || e.set || e.value() <= 0 || r.Type.Wrap(e.value()) != e.value() || d.facts.of(r.Word) {
+	if d.plain || s.how() != untouched || e.rmw || e.set && (r.Lines == tl.NoLine || d.facts.flags) ||
+		e.value() <= 0 || r.Type.Wrap(e.value()) != e.value() || d.facts.of(r.Word) {
 		return false
 	}
 	e.rows = 1
-	*s = stateOf(oneAddition, uint32(e.id))
+	*s = stateOf(oneUpdate, uint32(e.id))
 	d.words.addSingle(r.Word)
 	return true
 }
@@ -242,15 +248,27 @@ func (t *words) addSingle(w history.Word) {
 	t.single[n-1] = append(t.single[n-1], w)
 }
 
+// ends reports whether a wait ends by the only update of its word: by an addition, or by the flag
+// of a packet.
+func (e *event) ends(r *history.Record) bool {
+	switch {
+	case !fits(r.Seen, r.Value) || r.Call == "test":
+		return false
+	case e.set:
+		return r.Lines != tl.NoLine && r.Count == 0 && r.Value == e.value()
+	}
+	return (r.Cmp == tl.GE || r.Cmp == tl.GT) && r.Seen == e.value() && !r.Cmp.Holds(r.Type, 0, r.Value)
+}
+
 // firstWait handles a wait for a word with a single update, which ends it. It does the work of
 // look, and returns false if look has more to do.
 func (d *Detector) firstWait(r *history.Record) bool {
 	s := d.words.at(r.Word)
-	if s.how() != oneAddition || r.Cmp != tl.GE && r.Cmp != tl.GT || r.Call == "test" {
+	if s.how() != oneUpdate {
 		return false
 	}
 	e := d.event(eventID(s.number()))
-	if r.Seen != e.value() || r.Cmp.Holds(r.Type, 0, r.Value) || !fits(r.Seen, r.Value) {
+	if !e.ends(r) {
 		return false
 	}
 	a := &d.agents[r.Agent]
@@ -289,10 +307,12 @@ func (d *Detector) firstWait(r *history.Record) bool {
 		flags: settledFolded | settledWaited | flag(!known, settledTaught),
 	}
 	d.words.setWhen(i, r.Time)
-	if a.doubts != nil {
+	if a.doubts != nil && !e.set {
 		x.fold = 0 // as in markFold
 	}
-	if e.carries && !known {
+	if e.set {
+		x.flags |= settledHidden | settledPacket
+	} else if e.carries && !known {
 		x.upTo = e.seq
 	}
 	a.sees(sighting{
@@ -340,10 +360,14 @@ func (d *Detector) settleWord(w *word) {
 }
 
 // unsettle turns a settled word into a full one.
-func (d *Detector) unsettle(a history.Word, i uint32) *word {
-	x := d.words.settledAt(i)
+func (d *Detector) unsettle(r *history.Record, i uint32) *word {
+	a, x := r.Word, d.words.settledAt(i)
 	w := d.words.newFull(a, x.typ)
 	w.base, w.latest, w.folded = int64(x.base), int64(x.latest), x.flags&settledFolded != 0
+	if x.flags&settledPacket != 0 {
+		w.flagGone = true
+		d.void = d.void || !x.succeededBy(r)
+	}
 	mark := x.fold
 	if x.flags&settledByHost != 0 {
 		mark, w.hostFold = 0, x.fold
@@ -372,7 +396,7 @@ func (d *Detector) unsettle(a history.Word, i uint32) *word {
 // updatesOf returns the updates that are kept of a word, and the later ones.
 func (d *Detector) updatesOf(a history.Word) (updates, later []*event) {
 	switch s := *d.words.at(a); s.how() {
-	case oneAddition:
+	case oneUpdate:
 		return []*event{d.event(eventID(s.number()))}, nil
 	case fullOne:
 		w := d.words.full[s.number()]
@@ -406,7 +430,7 @@ func (d *Detector) freshPage(key mem.Addr, p *wordPage, a mem.Addr, bytes int64)
 			continue
 		}
 		switch s.how() {
-		case oneAddition:
+		case oneUpdate:
 			d.release(d.event(eventID(s.number())))
 		case settledOne:
 			d.words.freeSettled = append(d.words.freeSettled, s.number())
@@ -481,7 +505,7 @@ func (d *Detector) restWords() {
 // restSingle settles a word with a single addition that the host knows.
 func (d *Detector) restSingle(a history.Word, host *clock) {
 	s := d.words.at(a)
-	if s.how() != oneAddition {
+	if s.how() != oneUpdate {
 		return
 	}
 	if e := d.event(eventID(s.number())); fits(e.value()) && d.knowsAt(host, e, pe(a)) {
@@ -489,6 +513,9 @@ func (d *Detector) restSingle(a history.Word, host *clock) {
 		*d.words.settledAt(i) = settledWord{
 			base: int32(e.value()), latest: int32(e.value()), reader: noReader, notifier: e.agent, count: 1,
 			fold: host.time, flags: settledByHost | settledFolded, rests: d.words.rests, typ: e.typ,
+		}
+		if e.set {
+			d.words.settledAt(i).flags |= settledPacket
 		}
 		d.words.setWhen(i, 0)
 		*s = stateOf(settledOne, i)

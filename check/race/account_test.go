@@ -154,7 +154,9 @@ func (h *account) putSignalNBI(r int, dst, src span, w history.Word, v int64) ui
 
 // packet puts data whose lines carry a flag.
 func (h *account) packet(r int, dst, src span, w history.Word, flag int64) {
-	op := h.putOf(r, "put_ll", dst, src, history.Record{Carry: true, Word: w, Type: mem.Int64, Update: tl.SignalSet, Value: flag})
+	op := h.putOf(r, "put_ll", dst, src, history.Record{
+		Carry: true, Word: w, Type: mem.Int64, Update: tl.SignalSet, Value: flag, Lines: tl.LineLL,
+	})
 	h.update(r, "put_ll", w, history.Record{
 		Kind: history.Notify, Op: op, Carry: true, Update: tl.SignalSet, Value: flag, Lines: tl.LineLL,
 	})

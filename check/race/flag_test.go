@@ -7,6 +7,7 @@ import (
 
 	"kernbench/check/race"
 	"kernbench/mem"
+	"kernbench/record/history"
 	"kernbench/tl"
 
 	"pgregory.net/rapid"
@@ -174,6 +175,9 @@ func TestFlagsInFull(t *testing.T) {
 				o := race.Options{Order: order}
 				short, passes := passesWith(o, func(*race.Detector) {}, program)
 				full, least := passesWith(o, (*race.Detector).AllFlags, program)
+				if joint := judgedWith(o, (*race.Detector).JointAll, program); !slices.Equal(joint, full) {
+					t.Errorf("%s, %v, %d idle ranks:\n%q\nwithout joint events, with flags in full:\n%q", c.name, order, idle, joint, full)
+				}
 				if !slices.Equal(short, full) {
 					t.Errorf("%s, %v, %d idle ranks:\n%q\nwith flags in full:\n%q", c.name, order, idle, short, full)
 				}
@@ -191,6 +195,91 @@ func TestFlagsInFull(t *testing.T) {
 					t.Errorf("%s, %v, %d idle ranks: the void pass reports %v", c.name, order, idle, r)
 				}
 			}
+		}
+	}
+}
+
+// Packets of one moment share events, and are judged as others are.
+func TestJointFlags(t *testing.T) {
+	send := func(h *account, to int, flag int64) { h.packet(0, at(to, 0, 8), at(0, 64, 8), wordOf(to, 0), flag) }
+	take := func(h *account, r int, flag int64) {
+		h.waitPacket(r, wordOf(r, 0), flag, 0, 0)
+		h.read(r, at(r, 0, 8))
+	}
+	for _, c := range []struct {
+		name    string
+		order   mem.Ordering
+		clean   bool // in one pass
+		program func(h *account)
+	}{
+		{"a packet for each", mem.PutSignal, true, func(h *account) {
+			for r := 1; r < 4; r++ {
+				send(h, r, 1)
+			}
+			for r := 1; r < 4; r++ {
+				take(h, r, 1)
+			}
+		}},
+		{"no wait", mem.PutSignal, false, func(h *account) { send(h, 1, 1); send(h, 2, 1); take(h, 1, 1); h.read(2, at(2, 0, 8)) }},
+		{"a line of the second packet", mem.InOrder, false, func(h *account) {
+			send(h, 1, 1)
+			send(h, 2, 2)
+			h.waitPacket(2, wordOf(2, 0), 2, 0, 1)
+			h.read(2, at(2, 0, 8))
+		}},
+		{"the same flag again", mem.PutSignal, false, func(h *account) { send(h, 1, 1); send(h, 2, 1); send(h, 2, 1); take(h, 2, 1) }},
+		{"a signal, and the same flag again", mem.PutSignal, false, func(h *account) {
+			h.putSignal(0, at(1, 0, 8), at(0, 64, 8), wordOf(1, 0), 1)
+			send(h, 2, 1)
+			take(h, 2, 1)
+			h.notify(2, wordOf(0, 0), 1)
+			h.wait(0, 0, tl.GE, 1)
+			send(h, 2, 1)
+		}},
+		{"a signal, and another flag", mem.PutSignal, true, func(h *account) {
+			h.putSignal(0, at(1, 0, 8), at(0, 64, 8), wordOf(1, 0), 1)
+			send(h, 2, 1)
+			take(h, 2, 1)
+			h.notify(2, wordOf(0, 0), 1)
+			h.wait(0, 0, tl.GE, 1)
+			send(h, 2, 2)
+		}},
+		{"a set with data", mem.PutSignal, false, func(h *account) {
+			send(h, 2, 1)
+			op := h.putOf(0, "put_signal", at(1, 0, 8), at(0, 64, 8), history.Record{
+				Carry: true, Word: wordOf(1, 0), Type: mem.Int64, Update: tl.SignalSet, Value: 1,
+			})
+			h.update(0, "put_signal", wordOf(1, 0), history.Record{
+				Kind: history.Notify, Op: op, Carry: true, Update: tl.SignalSet, Value: 1,
+			})
+			h.wait(1, 0, tl.EQ, 1)
+			h.read(1, at(1, 0, 8))
+		}},
+		{"a second reader", mem.PutSignal, false, func(h *account) {
+			send(h, 1, 1)
+			send(h, 2, 1)
+			take(h, 2, 1)
+			h.waitPacket(3, wordOf(2, 0), 1, 0, 0)
+			h.read(3, at(2, 0, 8))
+		}},
+	} {
+		joints, passes := 0, 0
+		program := func(d *race.Detector) bool {
+			h := newAccount(t, d, 4)
+			h.line = "kernel.go:1"
+			c.program(h)
+			h.end()
+			joints += d.Joints()
+			passes++
+			return true
+		}
+		o := race.Options{Order: c.order}
+		joint := judgedWith(o, (*race.Detector).JointAll, program)
+		if joints < 3 || c.clean && passes > 1 {
+			t.Errorf("%s: %d joint events, %d passes", c.name, joints, passes)
+		}
+		if full := judgedWith(o, (*race.Detector).AllFlags, program); !slices.Equal(joint, full) {
+			t.Errorf("%s:\n%q\nwithout joint events:\n%q", c.name, joint, full)
 		}
 	}
 }

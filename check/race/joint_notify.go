@@ -11,12 +11,15 @@ import (
 // (agent.now). So who knows the moment by one of the notifications knows no more than by the first.
 
 // mayShare reports whether an agent's notification may have a joint event. It must be the first
-// change of its word, an addition, and not the only one in its row.
+// change of its word, an addition or the flag of a packet, and not the only one in its row.
 func (d *Detector) mayShare(a *agent, r *history.Record) bool {
 	if !d.sharing(a) || a.row <= fewAccesses && !d.jointAll || d.isStream(a) {
 		return false
 	}
-	return r.Update == tl.SignalAdd && r.Value > 0 && r.Type.Wrap(r.Value) == r.Value && pe(r.Word) == r.Peer &&
+	if r.Update == tl.SignalSet && (r.Lines == tl.NoLine || d.facts.flags) {
+		return false
+	}
+	return r.Value > 0 && r.Type.Wrap(r.Value) == r.Value && pe(r.Word) == r.Peer &&
 		*d.words.at(r.Word) == untouched && !d.facts.of(r.Word)
 }
 
@@ -34,12 +37,13 @@ func (d *Detector) notifyJointly(r *history.Record) bool {
 		k, after = jointSignals, a.jointPutSeq
 	}
 	m, l := a.momentOf(k), d.fencedLink(r.Agent, r.Peer)
-	if e := m.e; e != nil && (m.time != a.clk.time || l.seq > e.seq || e.v != r.Value || e.typ != r.Type) {
+	if e := m.e; e != nil && (m.time != a.clk.time || l.seq > e.seq || e.v != r.Value || e.typ != r.Type || e.x != uint8(r.Lines)) {
 		d.endMoment(m)
 	}
 	if m.e == nil {
 		e := d.newJoint(r)
 		e.update, e.typ, e.v, e.rows, e.carries = true, r.Type, r.Value, 1, r.Carry
+		e.set, e.x = r.Update == tl.SignalSet, uint8(r.Lines)
 		e.clk = a.clk.hold()
 		m.e, m.time = e, a.clk.time
 		d.number(e, control)

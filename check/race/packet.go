@@ -42,7 +42,7 @@ type knownLines struct {
 // packet handles a packet that has been put. It names one with the flag of its predecessor.
 func (d *Detector) packet(e *event) {
 	before, known := d.flags[e.addr]
-	now := d.lastPacket(e)
+	now := d.lastPacket(e, d.dataOf(e))
 	if !known || before.flag != now.flag {
 		return
 	}
@@ -52,9 +52,18 @@ func (d *Detector) packet(e *event) {
 	}
 }
 
-// lastPacket keeps a packet as the last one of its place. The data come just before the flag.
-func (d *Detector) lastPacket(e *event) flagged {
-	now := flagged{e.value(), e.time, e.agent, d.taskOf(e), e.place, e.set, e.link, e.seq - 1, e.lines()}
+// dataOf returns the number of the data of a packet on the link of its flag e. An event of its own
+// comes just after the data.
+func (d *Detector) dataOf(e *event) uint32 {
+	if e.joint {
+		return d.mores[e.more].after
+	}
+	return e.seq - 1
+}
+
+// lastPacket keeps a packet as the last one of its place. Its data have a number on their link.
+func (d *Detector) lastPacket(e *event, data uint32) flagged {
+	now := flagged{e.value(), e.time, e.agent, d.taskOf(e), e.place, e.set, e.link, data, e.lines()}
 	if d.flags == nil {
 		d.flags = map[mem.Addr]flagged{}
 	}

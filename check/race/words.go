@@ -211,13 +211,15 @@ func (d *Detector) wordAt(r *history.Record) *word {
 	}
 	w := d.words.newFull(r.Word, r.Type)
 	if s.how() == oneUpdate {
-		e := d.ownUpdate(d.event(eventID(s.number())), r.Word)
+		e := d.event(eventID(s.number()))
+		data := d.dataOf(e)
+		e = d.ownUpdate(e, r.Word)
 		w.updates = append(w.updates, e)
 		w.notifiers = append(w.notifiers, notifier{agent: e.agent, count: 1})
 		w.latest = e.value()
 		if e.set {
 			w.readers = append(w.readers, reader{agent: e.agent})
-			d.lastPacket(e)
+			d.lastPacket(e, data)
 		}
 		return w
 	}

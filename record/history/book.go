@@ -162,7 +162,7 @@ func (b *Book) Sided(in *tl.Instr) (op uint64) {
 		rec.Atomic, rec.Float = s.Atomic, s.Atomic && in.Type.IsFloat()
 		if s.Signal {
 			rec.SetNotification(s)
-			rec.Carry = true
+			rec.Carry, rec.Lines = true, s.Lines
 		}
 		if in.A != tl.None {
 			rec.Source = Range{}

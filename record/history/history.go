@@ -105,7 +105,7 @@ type Record struct {
 	Range        Range
 	Source       Range
 
-	Lines       tl.PacketLine // Notify: each line of these data has the word; Wait: for such a flag
+	Lines       tl.PacketLine // Put, Notify: each line of these data has the word; Wait: for such a flag
 	From, Count int32         // Wait for such a flag: in these lines; Count 0: in all
 
 	Word  Word

@@ -97,24 +97,24 @@ type Record struct {
 	Carry  bool // Notify: with the data of put Op; Put: a Notify with its Word, Update and Value follows
 	Wrote  bool // RMW
 	Float  bool // Put: combining rounds, so that the order of several matters
+	Type   mem.WordType
+	Lines  tl.PacketLine // Put, Notify: each line of these data has the word; Wait: for such a flag
 
 	Agent, Other Agent
 	Task         int32  // the task, if Who or Agent performs tasks; Log sets it
 	Peer         int32  // PE
-	Op           uint64 // of an access, shared by its pieces; of a send, shared by its messages
-	Range        Range
-	Source       Range
+	From, Count  int32  // Wait for the flag of a packet: in these lines; Count 0: in all
+	Ring         uint32 // of one launch; rings of different launches differ
+	Seq          uint32
+	Slots        uint32
 
-	Lines       tl.PacketLine // Put, Notify: each line of these data has the word; Wait: for such a flag
-	From, Count int32         // Wait for such a flag: in these lines; Count 0: in all
+	Op     uint64 // of an access, shared by its pieces; of a send, shared by its messages
+	Range  Range
+	Source Range
 
 	Word  Word
-	Type  mem.WordType
 	Value int64
 	Seen  int64
-	Ring  uint32 // of one launch; rings of different launches differ
-	Seq   uint32
-	Slots uint32
 
 	Call string // the kernel's operation by its API name: put_nbi, store, recv
 	Line string // file:line, empty when lines are not recorded

@@ -416,7 +416,7 @@ func (d *Detector) putting(r *history.Record) {
 	}
 	d.enlist(e, r.Peer, collective)
 	d.started(e, at)
-	if r.Source.Bytes > 0 {
+	if r.Source.Bytes > 0 && !d.shareSource(r) {
 		s := d.readSource(r)
 		if s != nil {
 			s.hold()

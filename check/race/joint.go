@@ -48,6 +48,8 @@ type moment struct {
 type jointly struct {
 	moments    *[jointKinds]moment
 	unfinished []*event // joint events that are not complete, as long as they are needed
+	sources    *event   // of sources that it has read: see source.go
+	misfits    uint8    // sources that are not to be tried
 	linked     []*event // joint events with effects at PEs, by seq, as long as a stretch or word refers to them
 
 	notified    bool   // it has notified others at its current moment
@@ -184,6 +186,10 @@ func (d *Detector) endMoment(m *moment) {
 
 // endMoments lets no more accesses of an agent join.
 func (d *Detector) endMoments(a *agent) {
+	if a.sources != nil {
+		d.release(a.sources)
+		a.sources = nil
+	}
 	if a.moments != nil {
 		for i := range a.moments {
 			d.endMoment(&a.moments[i])
@@ -309,7 +315,7 @@ func (d *Detector) putJointly(r *history.Record) bool {
 	if e == nil {
 		return false
 	}
-	if r.Source.Bytes > 0 {
+	if r.Source.Bytes > 0 && !d.shareSource(r) {
 		s := d.readSource(r)
 		if s == nil {
 			s = d.shareEvent(r, jointSources, -1)

@@ -24,7 +24,7 @@ func TestMomentsAcrossWaits(t *testing.T) {
 	all := at(1, 8*first, 8*(last+1-first))
 	for _, c := range []struct {
 		name      string
-		joints    int // in the first pass: one for each source, and those of rank 1
+		joints    int // in the first pass: one for the sources of each rank, and those of rank 1
 		passes    int
 		hazardous bool
 		program   func(h *account)
@@ -34,7 +34,7 @@ func TestMomentsAcrossWaits(t *testing.T) {
 				h.read(1, awaitPut(h, from))
 			}
 		}},
-		{"a writer that knows of all loads", 15, 1, false, func(h *account) {
+		{"a writer that knows of all loads", 14, 1, false, func(h *account) {
 			for from := first; from <= last; from++ {
 				h.read(1, awaitPut(h, from))
 			}
@@ -42,7 +42,7 @@ func TestMomentsAcrossWaits(t *testing.T) {
 			h.wait(2, 0, tl.GE, 1)
 			h.put(2, all, at(2, 0, all.n))
 		}},
-		{"a writer that knows of all but the last load", 15, 2, true, func(h *account) {
+		{"a writer that knows of all but the last load", 14, 2, true, func(h *account) {
 			for from := first; from <= last; from++ {
 				cell := awaitPut(h, from)
 				if from == last {

@@ -71,6 +71,15 @@ func (p *smallPage) segs() []seg {
 
 // touchSmall enters an event into bytes [lo, hi) of a small page.
 func (d *Detector) touchSmall(small *smallPage, base mem.Addr, lo, hi uint16, e *event) {
+	switch s := &small[0]; {
+	case s.one == 0:
+		e.hold()
+		*s = seg{lo: lo, hi: hi, one: e.id, readers: e.stamp()}
+		return
+	case s.lo == lo && s.hi == hi: // the usual case
+		d.update(s, base, e)
+		return
+	}
 	d.view.segs = small.segs()
 	d.touch(&d.view, base, lo, hi, e)
 	if now := d.view.segs; len(now) > len(small) { // they have moved
@@ -84,7 +93,7 @@ type seg struct {
 	lo, hi  uint16
 	one     eventID
 	rest    nodeID    // of more than one: the list of the others; 0: none
-	readers readersID // index of rest, if many agents read; 0: none
+	readers readersID // index of rest, if many agents read; without rest see source.go; 0: none
 }
 
 // node is an entry of a list of events. It copies the fields that are used most, so that the event
@@ -108,6 +117,7 @@ type shadow struct {
 	full  []*page // those that are not small
 	view  page    // scratch: the stretches of a small page
 	sheetPool
+	sourcing
 	nodes    [][]node // in slabs
 	numNodes nodeID
 	freeNode nodeID
@@ -148,7 +158,7 @@ func (d *Detector) access(e *event, r *history.Range) {
 }
 
 func (d *Detector) stretch(e *event, a mem.Addr, n int64) {
-	for end := a + mem.Addr(n); a < end; {
+	for end := a + mem.Addr(n); a < end && !d.misfit; {
 		base := a &^ (pageSize - 1)
 		small, hi := d.smallAt(a), min(end, base+pageSize)
 		p := d.fullOf(small)
@@ -186,7 +196,7 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 	}
 	out := d.out[:0]
 	add := func(s seg) {
-		if n := len(out); n > 0 && out[n-1].hi == s.lo && out[n-1].rest == 0 && s.rest == 0 && out[n-1].one == s.one {
+		if n := len(out); n > 0 && out[n-1].continues(&s) {
 			out[n-1].hi = s.hi
 			d.release(d.event(s.one))
 			return
@@ -208,7 +218,7 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 		}
 		if at < s.lo {
 			e.hold()
-			add(seg{lo: at, hi: s.lo, one: e.id})
+			add(seg{lo: at, hi: s.lo, one: e.id, readers: e.stamp()})
 		}
 		var right seg
 		if s.hi > hi {
@@ -225,7 +235,7 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 	}
 	if at < hi {
 		e.hold()
-		add(seg{lo: at, hi: hi, one: e.id})
+		add(seg{lo: at, hi: hi, one: e.id, readers: e.stamp()})
 	}
 	p.segs = slices.Replace(p.segs, i, j, out...)
 	d.out = out
@@ -234,13 +244,13 @@ func (d *Detector) touch(p *page, base mem.Addr, lo, hi uint16, e *event) {
 // extend enters an event into bytes [lo, hi) after the last stretch of a page.
 func (d *Detector) extend(p *page, lo, hi uint16, e *event) {
 	if n := len(p.segs); n > 0 {
-		if s := &p.segs[n-1]; s.hi == lo && s.one == e.id && s.rest == 0 {
+		if s := &p.segs[n-1]; s.hi == lo && s.one == e.id && s.rest == 0 && s.readers == e.stamp() {
 			s.hi = hi
 			return
 		}
 	}
 	e.hold()
-	p.segs = append(p.segs, seg{lo: lo, hi: hi, one: e.id})
+	p.segs = append(p.segs, seg{lo: lo, hi: hi, one: e.id, readers: e.stamp()})
 }
 
 // contiguous returns the number after the last stretch, if those from number i on are [lo, hi)
@@ -262,7 +272,7 @@ func (d *Detector) merge(p *page, i, j int) {
 	last := i
 	for k := i + 1; k < j; k++ {
 		s, t := &p.segs[last], &p.segs[k]
-		if s.hi == t.lo && s.rest == 0 && t.rest == 0 && s.one == t.one {
+		if s.continues(t) {
 			s.hi = t.hi
 			d.release(d.event(t.one))
 			continue
@@ -273,6 +283,11 @@ func (d *Detector) merge(p *page, i, j int) {
 	if last+1 < j {
 		p.segs = slices.Delete(p.segs, last+1, j)
 	}
+}
+
+// continues reports whether t follows s with the same only access.
+func (s *seg) continues(t *seg) bool {
+	return s.hi == t.lo && s.rest == 0 && t.rest == 0 && s.one == t.one && s.readers == t.readers
 }
 
 // guess returns where a place is among stretches of the same length.
@@ -300,7 +315,9 @@ func firstAfter(segs []seg, lo uint16) int {
 
 func (d *Detector) clone(s *seg) seg {
 	c := *s
-	c.readers = 0
+	if s.rest != 0 {
+		c.readers = 0
+	}
 	d.event(c.one).hold()
 	last := nodeID(0)
 	for i := s.rest; i != 0; i = d.nodeAt(i).next {
@@ -334,6 +351,9 @@ func (d *Detector) newNode(e *event) nodeID {
 
 // dropRest gives back the list of a stretch, and the events that it holds.
 func (d *Detector) dropRest(s *seg) {
+	if s.rest == 0 {
+		return
+	}
 	for i := s.rest; i != 0; {
 		d.release(d.event(d.nodeAt(i).event))
 		i, d.nodeAt(i).next, d.freeNode = d.nodeAt(i).next, d.freeNode, i
@@ -355,18 +375,37 @@ func (d *Detector) releaseSegs(segs []seg) {
 func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 	if s.rest == 0 { // the usual case
 		if s.one == e.id {
+			s.readers = e.stamp()
 			d.twice(e)
 			return
 		}
 		f := d.event(s.one)
+		if s.readers != 0 {
+			f.done = uint32(s.readers)
+		}
+		if !d.sourceFits(e, f) {
+			d.misfit = true
+			return
+		}
 		if keep, _ := d.judgePair(f, e, base+mem.Addr(s.lo), int64(s.hi-s.lo)); !keep {
-			s.one = e.id
+			s.one, s.readers = e.id, e.stamp()
 			e.hold()
 			d.release(f)
 			return
 		}
+		if e.class == stamped {
+			d.misfit = true
+			return
+		}
+		if s.readers != 0 {
+			d.ownSource(s, f)
+		}
 		s.rest = d.newNode(e)
 		e.hold()
+		return
+	}
+	if e.class == stamped {
+		d.misfit = true
 		return
 	}
 	if !e.write {

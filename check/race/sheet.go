@@ -110,7 +110,7 @@ func (d *Detector) newSheet(r *history.Range) *sheet {
 		var now eventID
 		if p.holds(lo, hi) {
 			g := p.segs[firstAfter(p.segs, lo)]
-			if g.lo > lo || g.hi < hi || g.rest != 0 {
+			if g.lo > lo || g.hi < hi || g.rest != 0 || g.readers != 0 {
 				return nil
 			}
 			now = g.one

@@ -293,6 +293,31 @@ func TestJointPasses(t *testing.T) {
 	}
 }
 
+// A rank that loads again what it has written by a put races with the put, though both loads have
+// one joint event. A quiet between them ends the race.
+func TestJointLoadsAgain(t *testing.T) {
+	cell := func(r int) span { return at(r, 0, 8) }
+	for name, write := range map[string]func(h *account){
+		"a sum": func(h *account) { h.combine(2, cell(0), false) },
+		"a put": func(h *account) { h.put(2, cell(0), cell(1)) },
+	} {
+		for _, quiet := range []bool{false, true} {
+			usual, plain, joints, _ := jointly(t, mem.PutSignal, func(h *account) {
+				h.read(2, cell(0))
+				write(h)
+				if quiet {
+					h.quiet(2)
+				}
+				h.read(2, cell(0))
+			})
+			races := slices.ContainsFunc(usual, func(s string) bool { return strings.HasPrefix(s, "race") })
+			if !slices.Equal(usual, plain) || joints == 0 || races == quiet {
+				t.Errorf("%s, quiet %v: %q with %d joint events, %q without", name, quiet, usual, joints, plain)
+			}
+		}
+	}
+}
+
 // jointly judges a program of four ranks with joint events and without, and returns how many there
 // were and how many passes they took.
 func jointly(t *testing.T, order mem.Ordering, program func(h *account)) (usual, plain []string, joints, passes int) {

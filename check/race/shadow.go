@@ -451,6 +451,7 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 	first := d.event(s.one)
 	if first == e {
+		d.readAgain(s, base, e)
 		return
 	}
 	follows := func(f *event) bool {
@@ -473,6 +474,7 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 			n++
 			x := d.nodeAt(i)
 			if x.event == e.id {
+				d.readAgain(s, base, e)
 				return
 			}
 			writes = writes || x.write
@@ -503,6 +505,19 @@ func (d *Detector) updateReads(s *seg, base mem.Addr, e *event) {
 		d.nodeAt(last).next = i
 		if s.readers != 0 && !d.readerIndexes[s.readers].add(e.agent, i) {
 			d.dropReaders(s)
+		}
+	}
+}
+
+// readAgain handles a stretch that an event has read before. A joint event may have to come after
+// writes since then. These are later in the list, and there are none if readers have an index.
+func (d *Detector) readAgain(s *seg, base mem.Addr, e *event) {
+	if !e.joint || s.readers != 0 {
+		return
+	}
+	for i := s.rest; i != 0; i = d.nodeAt(i).next {
+		if x := d.nodeAt(i); x.write {
+			d.judgePair(d.event(x.event), e, base+mem.Addr(s.lo), int64(s.hi-s.lo))
 		}
 	}
 }

@@ -151,9 +151,10 @@ func (p *perfPlan) hold(ctx context.Context, c *contest, known map[string][]swee
 		return nil, err
 	}
 	// The best may be slower than its line. Then others can win that its line had ruled out.
-	more, _ := c.due(known, p.ruled)
-	more = slices.DeleteFunc(more, func(r *Row) bool { return slices.Contains(near, r) || slices.Contains(unknown, r) })
-	if err := p.measureDue(ctx, c, more, times, known); err != nil {
+	looked := func(r *Row) bool { return slices.Contains(near, r) || slices.Contains(unknown, r) }
+	moreNear, moreUnknown := c.due(known, p.ruled)
+	more, err := p.measureContenders(ctx, c, slices.DeleteFunc(moreNear, looked), slices.DeleteFunc(moreUnknown, looked), times, known)
+	if err != nil {
 		return nil, err
 	}
 	rows = append(rows, more...)
@@ -293,8 +294,8 @@ func (c *contest) key(r *Row) string {
 
 // due lists the rows that can win according to their lines, and the rows whose line is unknown or
 // must be renewed. A time that fell between the last two sizes comes from a change of schedule. The
-// line through them rules out no row. A row that its limits ruled out has the line of its limits,
-// which lies below its own.
+// line through them rules out no row. A row without times that was ruled out has the line through
+// its limits.
 func (c *contest) due(known map[string][]sweep.Point, ruled ruledOut) (near, unknown []*Row) {
 	expected, best := make([]unit.Time, len(c.rows)), unit.MaxTime
 	for i, r := range c.rows {

@@ -33,13 +33,13 @@ const (
 	// it, without rows. They show which algorithms can win at the first size.
 	largeStart = 4 * unit.MiB
 
+	// firstBefore and secondBefore are the ratios of the first size to these smaller sizes.
+	firstBefore, secondBefore = 16, 8
+
 	// AutoMeasuresTo is the size up to which a sweep that chooses by measurement simulates, unless
 	// its spec names another size.
 	AutoMeasuresTo = 64 * unit.MiB
 )
-
-// startAt are the ratios of the first size of a sweep to the sizes that are measured before it.
-var startAt = [2]unit.Bytes{16, 8}
 
 // contest has the rows of one call. The fastest one is shown.
 type contest struct {
@@ -103,7 +103,7 @@ func (p *perfPlan) measuredSizes() []unit.Bytes {
 		all = append(all, p.measuresTo()/2, p.measuresTo())
 	}
 	if first := slices.Min(all); first >= largeStart {
-		all = append(all, first/startAt[0], first/startAt[1])
+		all = append(all, first/firstBefore, first/secondBefore)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

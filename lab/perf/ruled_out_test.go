@@ -8,6 +8,7 @@ import (
 
 	"kernbench/internal/exhaustive"
 	"kernbench/lab/run"
+	"kernbench/lab/sweep"
 	"kernbench/unit"
 )
 
@@ -115,5 +116,45 @@ func TestLargeStart(t *testing.T) {
 	}
 	if _, sizes, _ := fastestOf(t, autoCase{"ascend-910b-8", 4, "all_reduce", 2 * unit.MiB}, false); len(sizes) != 1 {
 		t.Errorf("runs of %v, want only 2 MiB", sizes)
+	}
+}
+
+// TestSlowBestBringsBackRuledOut: the line of ring_allreduce is too low. It rules out
+// direct_allreduce, which only its limits had ruled out at smaller sizes. The measured time is
+// above the line, so direct_allreduce is measured, and wins. Each row is measured once.
+func TestSlowBestBringsBackRuledOut(t *testing.T) {
+	const size = 256 * unit.KiB
+	ctx := context.Background()
+	p, err := planPerf(ctx, &Spec{
+		Base: run.Spec{Topology: "dgx-h100", Ranks: 4}, Collective: "all_reduce", Min: size, Max: size, Factor: 2,
+		Algorithms: []string{"auto"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.callGroups()[0]
+	rowOf := func(name string) *Row {
+		i := slices.IndexFunc(c.rows, func(r *Row) bool { return r.Algorithm == name && r.Protocol == "simple" })
+		if i < 0 {
+			t.Fatalf("%s is no row of %v", name, c.size)
+		}
+		return c.rows[i]
+	}
+	slow, fast := rowOf("ring_allreduce"), rowOf("direct_allreduce")
+	c.rows = []*Row{slow, fast}
+	known := map[string][]sweep.Point{c.key(slow): {{Size: size / 4, Time: 1}, {Size: size / 2, Time: 2}}}
+	p.ruled[c.key(fast)] = []sweep.Point{{Size: size / 4, Time: 100}, {Size: size / 2, Time: 200}}
+	if near, unknown := c.due(known, p.ruled); !slices.Equal(near, []*Row{slow}) || len(unknown) != 0 {
+		t.Fatalf("the line does not rule out %s: %d rows are near, and %d unknown", fast.Algorithm, len(near), len(unknown))
+	}
+	got, err := p.hold(ctx, c, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Algorithm != fast.Algorithm {
+		t.Errorf("%s in %v is shown, want %s", got.Algorithm, got.Deciding().Time, fast.Algorithm)
+	}
+	if s, f := known[c.key(slow)], known[c.key(fast)]; len(s) != 3 || len(f) != 1 || s[2].Time <= f[0].Time {
+		t.Errorf("times of %s: %v, of %s: %v", slow.Algorithm, s, fast.Algorithm, f)
 	}
 }

@@ -31,6 +31,9 @@ func Repairs(w io.Writer, r *run.Repairs) error {
 	switch {
 	case len(r.Found) == 0:
 		field(b, "repair", "nothing found: %s", how)
+		for _, what := range r.Fixed {
+			field(b, "", "%s", what)
+		}
 		if n := len(r.Wrong); n > 0 {
 			field(b, "", "%s: the run ends, and its results are wrong%s", r.Wrong[0], others(n-1))
 		}

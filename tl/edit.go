@@ -50,6 +50,10 @@ type Edits struct {
 
 	SeenCall func(line, call string) // calls of dialects that Again can repeat; it may be nil
 
+	// Uses is called if a send uses the value of a receive that Later delays. The receive then
+	// comes first. It may be nil.
+	Uses func(send string, dir Dir)
+
 	// Core puts another core between a kernel and that of its executor, in the place of all else;
 	// it may be nil.
 	Core func(Core, *Context) Core
@@ -231,6 +235,9 @@ func (e *editing) catchUp(in *Instr) bool {
 	e.later = nil
 	if e.c.cells[d].gen != e.gen {
 		e.c.misuse("recv", "the receive that was put off is no longer wanted")
+	}
+	if uses && in.Op == OpSend && e.edits.Uses != nil {
+		e.edits.Uses(DriverOf(e.c).Line(), e.dirOf(in))
 	}
 	first := !uses && in.Op == OpSend
 	if first {

@@ -2,7 +2,9 @@ package repair_test
 
 import (
 	"context"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +75,23 @@ var (
 			acc = c.Add(acc, current)
 		}
 		c.Store(mine, acc)
+	})
+	forwards = register("repair_forwards", reduce(func(c *tl.Context, current, acc tl.Tensor) tl.Tensor {
+		got := c.Recv(tl.West, acc.Shape(), acc.DType())
+		c.Send(tl.East, got)
+		return got
+	}))
+	twoFaults = register("repair_two_faults", reduce(func(c *tl.Context, current, acc tl.Tensor) tl.Tensor {
+		got := c.Recv(tl.East, acc.Shape(), acc.DType())
+		c.Send(tl.East, current)
+		return got
+	}))
+	neverStarts = register("repair_never_starts", func(c *tl.Context, a tl.Args) {
+		mine := c.Load(a.Shard(c.Rank()))
+		if c.Rank() > 0 {
+			got := c.Recv(tl.West, mine.Shape(), mine.DType())
+			c.Send(tl.East, got)
+		}
 	})
 	wrongWay = register("repair_wrong_way", reduce(func(c *tl.Context, current, acc tl.Tensor) tl.Tensor {
 		c.Send(tl.East, current)
@@ -255,6 +274,34 @@ func TestWrongEndsAreListed(t *testing.T) {
 	_, err = run.Run(context.Background(), spec)
 	if r := repair.Search(context.Background(), spec, err, time.Minute); len(r.Found) == 0 || len(r.Wrong) > 0 {
 		t.Errorf("%s: %+v", recvFirst, r)
+	}
+}
+
+// TestSendOfTheReceivedValue: ranks receive before they send, and a send uses the received value.
+// The result states that the receive cannot come after it. It does not where another rank would
+// have to start, or where another order of the same values does not help.
+func TestSendOfTheReceivedValue(t *testing.T) {
+	at := func(algorithm string) *run.Repairs {
+		spec := run.Spec{Topology: "ahbm-cube", Algorithm: algorithm, Ranks: 4, NElem: 8}
+		_, err := run.Run(context.Background(), spec)
+		if !repair.Applies(err) {
+			t.Fatalf("%s: the run ends with %v", algorithm, err)
+		}
+		return repair.Search(context.Background(), spec, err, time.Minute)
+	}
+	form := regexp.MustCompile(`^the receive from W at (\S*repair_test\.go):(\d+) cannot come after the send to E at (\S*repair_test\.go):(\d+), which sends the received value$`)
+	r := at(forwards)
+	if len(r.Found) > 0 || len(r.Fixed) != 1 || !form.MatchString(r.Fixed[0]) {
+		t.Fatalf("%s: %+v", forwards, r)
+	}
+	m := form.FindStringSubmatch(r.Fixed[0])
+	if recv, _ := strconv.Atoi(m[2]); m[4] != strconv.Itoa(recv+1) {
+		t.Errorf("lines %s and %s, want lines that follow each other", m[2], m[4])
+	}
+	for _, other := range []string{neverStarts, twoFaults} {
+		if r := at(other); len(r.Found) > 0 || len(r.Fixed) > 0 {
+			t.Errorf("%s: %+v", other, r)
+		}
 	}
 }
 

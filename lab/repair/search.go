@@ -1,8 +1,11 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"kernbench/fault"
@@ -55,7 +58,7 @@ func Search(ctx context.Context, spec run.Spec, err error, limit time.Duration) 
 		s.found.Found = s.racy
 	}
 	if len(s.found.Found) > 0 {
-		s.found.Wrong = nil
+		s.found.Wrong, s.found.Fixed = nil, nil
 	}
 	s.found.Took, s.found.Stopped = time.Since(begin), inner.Err() != nil
 	return s.found
@@ -170,12 +173,19 @@ func (s *search) silent() bool {
 // edit tries an edit, and reports it if it works.
 func (s *search) edit(c candidate) {
 	spec := s.spec
-	spec.Edits = &tl.Edits{List: []tl.Edit{c.edit}}
+	user := "" // the send that uses the value of a delayed receive
+	spec.Edits = &tl.Edits{List: []tl.Edit{c.edit}, Uses: func(send string, dir tl.Dir) {
+		user = cmp.Or(user, fmt.Sprintf("the send to %v at %s", dir, send))
+	}}
 	switch end, _ := s.try(spec); end {
 	case wrong:
 		s.found.Wrong = append(s.found.Wrong, c.what)
 		return
 	case fails, cannot:
+		if user != "" && s.inCycle(c.edit.Line) {
+			s.found.Fixed = append(s.found.Fixed, fmt.Sprintf("the receive from %v at %s cannot come after %s, which sends the received value",
+				c.edit.Dir, c.edit.Line, user))
+		}
 		return
 	}
 	r := run.Repair{What: c.what, Line: c.edit.Line}
@@ -188,6 +198,13 @@ func (s *search) edit(c candidate) {
 		return
 	}
 	s.found.Found = append(s.found.Found, r)
+}
+
+// inCycle reports whether a rank of the wait-for cycle is blocked at a line.
+func (s *search) inCycle(line string) bool {
+	return s.hang != nil && slices.ContainsFunc(s.hang.Blocked, func(b fault.Blocked) bool {
+		return b.Line == line && slices.Contains(s.hang.Cycle, b.Rank)
+	})
 }
 
 // races reports whether a run that works has a race. An edit may let a rank continue too early,

@@ -8,8 +8,9 @@ type Repairs struct {
 	Slots   string        `json:"slots,omitempty"`  // what the number of slots changes
 	Silent  bool          `json:"silent,omitempty"` // no rank sends, also if all receives are left out
 	Found   []Repair      `json:"found"`
-	Wrong   []string      `json:"ends_wrong,omitempty"` // changes with which the run ends with wrong results; only if none is found
-	Tried   int           `json:"tried"`                // runs
+	Wrong   []string      `json:"ends_wrong,omitempty"`  // changes with which the run ends with wrong results; only if none is found
+	Fixed   []string      `json:"fixed_order,omitempty"` // receives that cannot come after a send of their value; only if none is found
+	Tried   int           `json:"tried"`                 // runs
 	Took    time.Duration `json:"wall_time_ns"`
 	Stopped bool          `json:"stopped"` // the time limit ended the search
 }

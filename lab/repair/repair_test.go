@@ -251,7 +251,7 @@ func TestNothingFound(t *testing.T) {
 	if !repair.Applies(err) {
 		t.Fatalf("the run ends with %v", err)
 	}
-	if r := repair.Search(context.Background(), spec, err, time.Minute); len(r.Found) > 0 || r.Tried < 4 || r.Stopped {
+	if r := repair.Search(context.Background(), spec, err, time.Minute); r.Found == nil || len(r.Found) > 0 || r.Tried < 4 || r.Stopped {
 		t.Errorf("%+v", r)
 	}
 	if r := repair.Search(context.Background(), spec, err, 1); len(r.Found) > 0 || !r.Stopped {

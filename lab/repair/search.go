@@ -54,7 +54,7 @@ func Search(ctx context.Context, spec run.Spec, err error, limit time.Duration) 
 		}
 		s.edit(c)
 	}
-	if len(s.found.Found) == 0 {
+	if len(s.found.Found) == 0 && len(s.racy) > 0 {
 		s.found.Found = s.racy
 	}
 	if len(s.found.Found) > 0 {

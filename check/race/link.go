@@ -244,9 +244,13 @@ func (d *linkPool) coversOf(l *link) []cover {
 const mostWalked = 64
 
 // emptied returns the number up to which the clock knows the link to be empty, by any evidence.
-// Numbers above most are of no interest.
+// Numbers above most are of no interest. Nothing is known of effects that are still to come: the
+// numbers of a later update may be among them (foresee).
 func (d *Detector) emptied(on linkID, c *clock, most seqs) seqs {
 	l := d.linkAt(on)
+	for k := range most {
+		most[k] = min(most[k], d.agents[l.agent].seq)
+	}
 	upTo, far, n := most, slices.Max(most[:]), 0
 	for i := l.live.head; i != 0; {
 		e := d.event(i)

@@ -1,17 +1,9 @@
 package kernbench
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io"
-	"io/fs"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -173,39 +165,7 @@ func list(text string) []string {
 	return out
 }
 
-// goPackage holds what the test needs of "go list -json".
-type goPackage struct {
-	ImportPath string
-	Name       string
-	Dir        string
-	Imports    []string
-	GoFiles    []string
-}
-
 const module = "kernbench"
-
-func packages(t *testing.T) []goPackage {
-	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Name,Dir,Imports,GoFiles", "./...").Output()
-	if err != nil {
-		if e, ok := errors.AsType[*exec.ExitError](err); ok {
-			t.Fatalf("go list: %v\n%s", err, e.Stderr)
-		}
-		t.Skip("the go command lists the imports, and it is missing:", err)
-	}
-	var all []goPackage
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p goPackage
-		if err := d.Decode(&p); err == io.EOF {
-			return all
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		if len(p.GoFiles) > 0 { // without tests nothing is left of this package
-			all = append(all, p)
-		}
-	}
-}
 
 // inHouse returns the name of a package in the house, and whether it is one of ours.
 func inHouse(importPath string) (string, bool) { return strings.CutPrefix(importPath, module+"/") }
@@ -323,16 +283,13 @@ func TestHouseNoticesDepartures(t *testing.T) {
 const commentLines = 8
 
 func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
+	trees := treesByName(t)
 	for _, pkg := range packages(t) {
 		var comments []string
+		short, _ := inHouse(pkg.ImportPath)
 		for _, name := range pkg.GoFiles {
-			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(pkg.Dir, name), nil,
-				parser.PackageClauseOnly|parser.ParseComments|parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if f.Doc != nil {
-				comments = append(comments, f.Doc.Text())
+			if doc := trees[path.Join(short, name)].Doc; doc != nil {
+				comments = append(comments, doc.Text())
 			}
 		}
 		if len(comments) != 1 {
@@ -379,54 +336,21 @@ func TestCommentMistakesAreFound(t *testing.T) {
 	}
 }
 
-// sourceFiles calls do for each Go file of the repository.
-func sourceFiles(t *testing.T, do func(name string)) {
-	t.Helper()
-	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if base := path.Base(name); d.IsDir() && name != "." && (strings.HasPrefix(base, ".") || base == "testdata") {
-			return fs.SkipDir
-		}
-		if strings.HasSuffix(name, ".go") {
-			do(name)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestFilesAreShort(t *testing.T) {
 	const most = 600
-	fset := token.NewFileSet()
-	sourceFiles(t, func(name string) {
-		if _, err := parser.ParseFile(fset, name, nil, parser.PackageClauseOnly); err != nil {
-			t.Error(err)
+	sourceFiles(t, func(f *source) {
+		if n := strings.Count(string(f.text), "\n"); n > most {
+			t.Errorf("%s has %d lines, more than %d: one idea to a file", f.name, n, most)
 		}
-	})
-	fset.Iterate(func(f *token.File) bool {
-		if n := f.LineCount(); n > most {
-			t.Errorf("%s has %d lines, more than %d: one idea to a file", f.Name(), n, most)
-		}
-		return true
 	})
 }
 
 func TestExportedTypesAndFunctionsAreDocumented(t *testing.T) {
-	fset := token.NewFileSet()
-	sourceFiles(t, func(name string) {
-		if strings.HasSuffix(name, "_test.go") {
+	sourceFiles(t, func(f *source) {
+		if f.isTest() {
 			return
 		}
-		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		for _, d := range f.Decls {
+		for _, d := range f.tree.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
 				if d.Name.IsExported() && d.Recv == nil && d.Doc == nil {

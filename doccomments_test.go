@@ -11,18 +11,12 @@ import (
 // Doc comments of types and functions begin with the name, and those of exported predicates say
 // what they report. Examples of the guide begin with a marker, and tests with the property.
 func TestDocCommentsBeginWithTheName(t *testing.T) {
-	sourceFiles(t, func(name string) {
-		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "docs/examples/") {
+	sourceFiles(t, func(f *source) {
+		if f.isTest() || strings.HasPrefix(f.name, "docs/examples/") {
 			return
 		}
-		files := token.NewFileSet()
-		f, err := parser.ParseFile(files, name, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		for _, wrong := range unnamed(f) {
-			t.Errorf("%v: %s", files.Position(wrong.pos), wrong.text)
+		for _, wrong := range unnamed(f.tree) {
+			t.Errorf("%v: %s", fset.Position(wrong.pos), wrong.text)
 		}
 	})
 }

@@ -2,8 +2,6 @@ package kernbench
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"path"
 	"strings"
 	"testing"
@@ -16,17 +14,11 @@ func TestGridsAreFound(t *testing.T) {
 	type call struct{ name, pos string }
 	outside, grids := map[string][]call{}, 0 // by folder
 	more := map[string]bool{}                // folders that call exhaustive.Properties
-	sourceFiles(t, func(name string) {
-		if !strings.HasSuffix(name, "_test.go") {
+	sourceFiles(t, func(f *source) {
+		if !f.isTest() {
 			return
 		}
-		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		for _, d := range f.Decls {
+		for _, d := range f.tree.Decls {
 			fn, isFunc := d.(*ast.FuncDecl)
 			inTest := isFunc && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") && fn.Name.Name != "TestMain"
 			ast.Inspect(d, func(n ast.Node) bool {
@@ -40,12 +32,12 @@ func TestGridsAreFound(t *testing.T) {
 				}
 				switch what := pkg.Name + "." + sel.Sel.Name; {
 				case what == "exhaustive.Properties":
-					more[path.Dir(name)] = true
+					more[path.Dir(f.name)] = true
 				case what != "exhaustive.On" && what != "rapid.Check":
 				case inTest:
 					grids++
 				default:
-					outside[path.Dir(name)] = append(outside[path.Dir(name)], call{what, fset.Position(n.Pos()).String()})
+					outside[path.Dir(f.name)] = append(outside[path.Dir(f.name)], call{what, fset.Position(n.Pos()).String()})
 				}
 				return true
 			})

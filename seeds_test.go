@@ -1,11 +1,8 @@
 package kernbench
 
 import (
-	"go/parser"
-	"go/token"
 	"path"
 	"strconv"
-	"strings"
 	"testing"
 )
 
@@ -13,21 +10,16 @@ import (
 func TestRandomTestsBeginAtAFixedSeed(t *testing.T) {
 	const rapid, fixed = "pgregory.net/rapid", module + "/internal/fixedseed"
 	random, seeded := map[string]string{}, map[string]bool{}
-	sourceFiles(t, func(name string) {
-		if !strings.HasSuffix(name, "_test.go") {
+	sourceFiles(t, func(f *source) {
+		if !f.isTest() {
 			return
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		for _, spec := range f.Imports {
+		for _, spec := range f.tree.Imports {
 			switch imported, _ := strconv.Unquote(spec.Path.Value); imported {
 			case rapid:
-				random[path.Dir(name)] = name
+				random[path.Dir(f.name)] = f.name
 			case fixed:
-				seeded[path.Dir(name)] = true
+				seeded[path.Dir(f.name)] = true
 			}
 		}
 	})

@@ -43,13 +43,8 @@ func TestSentencesAreShort(t *testing.T) {
 
 // Sentences of comments have at most 25 words, too.
 func TestCommentSentencesAreShort(t *testing.T) {
-	sourceFiles(t, func(name string) {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		for _, s := range longCommentSentences(t, name, string(data)) {
+	sourceFiles(t, func(f *source) {
+		for _, s := range longCommentSentences(fset, f.tree) {
 			t.Errorf("%s: a sentence of more than %d words", s, sentenceWords)
 		}
 	})
@@ -70,7 +65,12 @@ func TestLongCommentSentencesAreFound(t *testing.T) {
 		{"expected output", "func f() {\n\t// Output:\n\t// " + long + "\n}\n", 0},
 		{"at the end of a line", "var x int // " + long + "\n", 1},
 	} {
-		if got := longCommentSentences(t, "p.go", "package p\n\n"+tt.source); len(got) != tt.want {
+		files := token.NewFileSet()
+		f, err := parser.ParseFile(files, "p.go", "package p\n\n"+tt.source, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := longCommentSentences(files, f); len(got) != tt.want {
 			t.Errorf("%s: %q", tt.name, got)
 		}
 	}
@@ -78,15 +78,12 @@ func TestLongCommentSentencesAreFound(t *testing.T) {
 
 // longCommentSentences lists the sentences of a file's comments that are too long, with their
 // places.
-func longCommentSentences(t *testing.T, name, source string) []string {
-	files := token.NewFileSet()
-	f, err := parser.ParseFile(files, name, source, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		t.Error(err)
-		return nil
-	}
+func longCommentSentences(files *token.FileSet, f *ast.File) []string {
 	var out []string
 	for _, group := range f.Comments {
+		if len(strings.Fields(group.Text())) <= sentenceWords {
+			continue
+		}
 		for _, s := range commentSentences(group) {
 			if len(strings.Fields(s)) > sentenceWords {
 				out = append(out, files.Position(group.Pos()).String()+": "+strings.TrimSpace(s))

@@ -1,7 +1,6 @@
 package kernbench
 
 import (
-	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -11,7 +10,7 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,44 +109,21 @@ func structOf(t types.Type) *types.Struct {
 }
 
 func TestStructsAreChangedByFewFiles(t *testing.T) {
-	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export", "./...").Output()
-	if err != nil {
-		t.Skip("the go command compiles the packages, and cannot:", err)
-	}
-	type listed struct {
-		goPackage
-		Export string
-	}
-	exports, seen := map[string]string{}, 0
-	var ours []listed
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p listed
-		if err := d.Decode(&p); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	exports, trees, seen := map[string]string{}, treesByName(t), 0
+	for _, p := range packagesAndImports(t) {
 		exports[p.ImportPath] = p.Export
-		if _, is := inHouse(p.ImportPath); is {
-			ours = append(ours, p)
-		}
 	}
-	fset := token.NewFileSet()
 	from := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
-	for _, p := range ours {
+	for _, p := range packages(t) {
+		short, _ := inHouse(p.ImportPath)
 		var files []*ast.File
 		for _, name := range p.GoFiles {
-			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, f)
+			files = append(files, trees[path.Join(short, name)])
 		}
 		all, err := writers(p.ImportPath, fset, files, from)
 		if err != nil {
 			t.Fatal(err)
 		}
-		short, _ := inHouse(p.ImportPath)
 		for s, by := range all {
 			_, more := written[short+"."+s]
 			switch {

@@ -121,6 +121,7 @@ type more struct {
 	ops     []uint64        // of a joint event: accesses that are not complete, ascending
 	opsDone int             // the first ones of ops that are complete
 	after   uint32          // of joint signals: the number of their puts
+	past    []updateName    // of a later update: see later.past
 }
 
 // needMore returns the more of an event, and makes it if necessary.
@@ -513,7 +514,13 @@ func (d *Detector) before(e, x *event, c *clock) bool {
 			return true
 		}
 	}
-	return d.knows(c, e)
+	return d.knows(c, e) || x.future && d.foreseenBefore(e, x)
+}
+
+// foreseenBefore reports whether an earlier pass has found that e takes effect before the later
+// update x. The agent of e may not know yet of the completion that x comes after.
+func (d *Detector) foreseenBefore(e, x *event) bool {
+	return e.update && e.addr == x.addr && x.more != 0 && slices.Contains(d.mores[x.more].past, updateName{e.agent, e.order()})
 }
 
 // pe returns the PE whose memory an address is in, or -1.

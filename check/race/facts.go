@@ -44,8 +44,15 @@ type later struct {
 	times  []uint32
 	seq    uint32
 	before seqs
+	past   []updateName // of its word: updates that have taken effect before it
 
 	call, line string
+}
+
+// updateName names an update of a word in each pass: the agent, and its number there (event.order).
+type updateName struct {
+	agent history.Agent
+	order uint32
 }
 
 func newFacts() *facts {
@@ -89,12 +96,18 @@ func (f *facts) overtakes(w history.Word) bool {
 func (f *facts) comes(d *Detector, w *word, e *event) bool {
 	key := laterKey{w.addr, e.agent, e.order()}
 	l := f.later[key]
+	var past []updateName
+	for _, u := range w.updates {
+		if u != e && d.before(u, e, &e.clk) {
+			past = append(past, updateName{u.agent, u.order()})
+		}
+	}
 	if l == nil {
 		if len(f.later) >= mostFacts {
 			return false
 		}
 		l = &later{laterKey: key, to: pe(w.addr), set: e.set, value: e.value(), time: e.clk.time, seq: e.seq,
-			before: e.before, call: d.call(e), line: d.line(e)}
+			before: e.before, past: past, call: d.call(e), line: d.line(e)}
 		for a := range e.clk.width() {
 			l.times = append(l.times, e.clk.at(history.Agent(a)))
 		}
@@ -113,7 +126,9 @@ func (f *facts) comes(d *Detector, w *word, e *event) bool {
 			l.before[c], news = e.before[c], true
 		}
 	}
-	return news
+	n := len(l.past)
+	l.past = slices.DeleteFunc(l.past, func(u updateName) bool { return !slices.Contains(past, u) })
+	return news || len(l.past) < n
 }
 
 // of reports whether anything is known of a word.
@@ -153,6 +168,9 @@ func (d *Detector) foresee(w *word) {
 		v := d.newVec()
 		v.t = append(v.t, l.times...)
 		e.clk = clock{v, l.agent, l.time}
+		if len(l.past) > 0 {
+			d.needMore(e).past = slices.Clone(l.past)
+		}
 		w.later = append(w.later, e)
 	}
 }

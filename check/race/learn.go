@@ -455,6 +455,11 @@ func (d *Detector) emptiedByAny(l linkID, opt []*event, w []int64, slack int64) 
 		if emptied[i] = d.emptied(l, &u.clk, most); u.link == l {
 			emptied[i].raise(u.before)
 		}
+		for _, o := range opt {
+			if u.future && o.link == l && d.foreseenBefore(o, u) {
+				emptied[i].raise(o.before)
+			}
+		}
 	}
 	for c := range upTo {
 		for i := range opt { // up to a number that enough updates know of

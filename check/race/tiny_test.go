@@ -81,8 +81,8 @@ const (
 // tinyState is how far each operation is, and what the words hold.
 type tinyState struct {
 	step  [16]uint8
-	next  [3]uint8
-	words [6]int8
+	next  [4]uint8
+	words [8]int8
 }
 
 // flying lists the accesses of an operation that are in flight, with their cell and whether

@@ -26,7 +26,7 @@ func TestNVLSTreeTimes(t *testing.T) {
 			t.Errorf("%d nodes: %v, and with 1 µs more in each switch %v: want %d µs more", nodes, base, slow, height+1)
 		}
 	}
-	const n = 16 << 20 // 64 MiB: half of it, the slice of a rank, crosses a rail in each direction
+	const n = 4 << 20 // 16 MiB: half of it, the slice of a rank, crosses a rail in each direction
 	if got, least := time(2, n, "system.nodes.link.latency_ns=10"), unit.Nanoseconds(float64(2*n)/50); got < least || got > 2*least {
 		t.Errorf("the call takes %v, want %v (the bytes on a rail) to twice that", got, least)
 	}

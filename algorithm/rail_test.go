@@ -120,17 +120,17 @@ func TestRailPutsTogether(t *testing.T) {
 }
 
 // TestRailsOfWideNodes: in a node of many ranks a rank loads tiles while it combines others. A
-// broadcast stores pieces to the node while others are on the rail. So a call takes less than twice
-// the time of its bytes on the links of the node, 721.8 GB/s.
+// broadcast stores pieces to the node while others are on the rail. So a call takes at most 1.8
+// times the time of its bytes on the links of the node, 721.8 GB/s. Without that it takes more.
 func TestRailsOfWideNodes(t *testing.T) {
 	for _, tt := range []struct {
 		a            *algorithm.Algorithm
 		width, bytes int
-	}{{algorithm.RailReduceScatter, 72, 16 << 20}, {algorithm.RailBroadcast, 32, 32 << 20}} {
+	}{{algorithm.RailReduceScatter, 36, 16 << 20}, {algorithm.RailBroadcast, 16, 32 << 20}} {
 		elems := tt.bytes / 4 / (2 * tt.width) * (2 * tt.width) // equal chunks
 		r := tryNodes(t, tt.a, labrun.Spec{Ranks: 2 * tt.width, NElem: elems, DType: dtype.F32, Topology: "gb200-nvl72",
 			Sets: []string{"system.nodes.count=2", fmt.Sprintf("system.sips.count=%d", tt.width)}, Executor: "sim"})
-		if most := unit.Nanoseconds(2 * float64(tt.bytes) / 721.8); r.SimulatedTime > most {
+		if most := unit.Nanoseconds(1.8 * float64(tt.bytes) / 721.8); r.SimulatedTime > most {
 			t.Errorf("%s of %d ranks: %v, want at most %v", tt.a.Name, 2*tt.width, r.SimulatedTime, most)
 		}
 	}

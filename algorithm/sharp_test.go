@@ -42,7 +42,7 @@ func TestSHARPTimes(t *testing.T) {
 			t.Errorf("%d nodes: %v, and with 1 µs more in the switches of nodes %v: want 1 µs more", nodes, base, slow)
 		}
 	}
-	const n = 4 << 20 // 16 MiB: half of it is the slice of a rank
+	const n = 1 << 20 // 4 MiB: half of it is the slice of a rank
 	for _, nodes := range []int{2, 4} {
 		got, least := time(nodes, n, "system.nodes.link.latency_ns=10"), unit.Nanoseconds(float64(2*n)/50)
 		if got < least || got > 2*least {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"kernbench/internal/exhaustive"
 	"kernbench/unit"
 )
 
@@ -16,7 +17,10 @@ func TestAllPairsOfTheDefaultMachine(t *testing.T) {
 	m := mustBuild(t)
 	ends := m.endpoints()
 	var route []Hop
-	for _, from := range ends {
+	for i, from := range ends {
+		if !exhaustive.On() && i%4 > 0 {
+			continue
+		}
 		for _, to := range ends {
 			route = m.Route(route[:0], from, to)
 			if err := m.checkRoute(from, to, route); err != nil {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"testing"
 
+	"kernbench/internal/exhaustive"
 	"kernbench/kerneltest"
 	"kernbench/mem"
 	"kernbench/tl"
@@ -83,11 +84,15 @@ func TestOrderings(t *testing.T) {
 		{"two fences, the put before both", "data",
 			func(l *letters) { l.put(); l.Fence(); l.set(l.y); l.Fence(); l.set(l.x) }, mem.PutSignal},
 	}
+	seeds := uint64(60)
+	if exhaustive.On() {
+		seeds = 200
+	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for order := mem.PutSignal; order <= mem.Sequential; order++ {
 				shown := -1
-				for seed := uint64(0); seed < 200 && shown < 0; seed++ {
+				for seed := uint64(0); seed < seeds && shown < 0; seed++ {
 					if seen(t, tt.of, seed, order, tt.sends) == 0 {
 						if shown = int(seed); seed == 0 {
 							t.Errorf("%v: everything takes place at once without a seed", order)

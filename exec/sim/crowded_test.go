@@ -15,13 +15,13 @@ import (
 // Replayed messages reach every link in the order in which events bring them.
 func TestCrowded(t *testing.T) {
 	inOneGoroutine(t)
-	all, elements, replays := onRings(), []int{1, 40, 700, 3000}, 0
+	all, elements, largest, replays := onRings(), []int{1, 40, 700, 3000}, 160, 0
 	if !exhaustive.On() {
-		elements = elements[:3]
+		elements, largest = elements[:3], 96
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		a := rapid.SampledFrom(all).Draw(rt, "algorithm")
-		world := rapid.IntRange(9, 160).Draw(rt, "world")
+		world := rapid.IntRange(9, largest).Draw(rt, "world")
 		n := rapid.SampledFrom(elements).Draw(rt, "elements")
 		ns := rapid.SampledFrom([]float64{0, 0.5, 2, 3, 20, 150})
 		sets := []string{

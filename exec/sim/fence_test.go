@@ -8,6 +8,7 @@ import (
 	"kernbench/dtype"
 	"kernbench/exec/sim"
 	"kernbench/hw/noc"
+	"kernbench/internal/exhaustive"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -130,6 +131,10 @@ func TestOrderUnderSchedules(t *testing.T) {
 			}
 		}, orders(mem.ByChannel, mem.InOrder, mem.Sequential), orders(mem.PutSignal)},
 	}
+	seeds := uint64(30)
+	if exhaustive.On() {
+		seeds = 60
+	}
 	for _, tt := range tests {
 		for _, order := range everyOrder {
 			always, never := slices.Contains(tt.always, order), slices.Contains(tt.never, order)
@@ -138,7 +143,6 @@ func TestOrderUnderSchedules(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s/%v", tt.name, order), func(t *testing.T) {
 				wrong := 0
-				const seeds = 60
 				b := newWindows(t, func(c *tl.Context, a tl.Args) {
 					d, s := c.Data(a.Window(0), "data"), c.Signals(a.Window(0), "sig").At(0)
 					if c.Rank() == 0 {
@@ -149,7 +153,7 @@ func TestOrderUnderSchedules(t *testing.T) {
 					c.Store(a.Shard(1), c.Load(c.Local(d)))
 				}, setup{world: 2, n: n, sets: []string{"system.sips.count=1", "sip.cube_mesh.w=1",
 					"sip.cube_mesh.h=1", "fabric.memory_order=" + order.String()}}, data(n), words(1))
-				for seed := range uint64(seeds) {
+				for seed := range seeds {
 					if wrong > 0 {
 						break
 					}

@@ -249,10 +249,14 @@ func TestFaultIsTheEarliest(t *testing.T) {
 // TestIdealIsFastest: ideal is never slower than slot. An all-to-all needs blocks of equal size.
 func TestIdealIsFastest(t *testing.T) {
 	inOneGoroutine(t)
+	world := 16
+	if exhaustive.On() {
+		world = 64
+	}
 	for _, a := range onRings() {
 		var took [2]unit.Time
 		for i, f := range []noc.Fidelity{noc.Ideal, noc.Slot} {
-			res, err := libraryBench(t, a, setup{world: 64, n: 63 * 64, chunk: 512}).run(sim.Options{Fidelity: f})
+			res, err := libraryBench(t, a, setup{world: world, n: 63 * 64, chunk: 512}).run(sim.Options{Fidelity: f})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,8 +23,8 @@ func TestTransfers(t *testing.T) {
 		{"sendrecv", "ring_sendrecv", 64 * unit.KiB, 1, 64 * unit.KiB, 1},
 		{"sendrecv", "ring_sendrecv", 128 * unit.KiB, 1, 128 * unit.KiB, 2},
 		{"sendrecv", "ring_sendrecv", 4 * unit.MiB, 1, 4 * unit.MiB, 4},
-		{"sendrecv", "ring_sendrecv", 96 * unit.MiB, 1, 96 * unit.MiB, 8},
-		{"sendrecv", "ring_sendrecv", 256 * unit.MiB, 1, 256 * unit.MiB, 370.8 / 36.7}, // the link
+		{"sendrecv", "ring_sendrecv", 72 * unit.MiB, 1, 72 * unit.MiB, 8},
+		{"sendrecv", "ring_sendrecv", 136 * unit.MiB, 1, 136 * unit.MiB, 370.8 / 36.7}, // the link
 		{"all_to_all", "pairwise_all_to_all", 512 * unit.KiB, 7, 64 * unit.KiB, 1},
 		{"all_to_all", "pairwise_all_to_all", 2 * unit.MiB, 7, 256 * unit.KiB, 4},
 		{"gather", "linear_gather", 64 * unit.KiB * 8, 1, 64 * unit.KiB, 1},

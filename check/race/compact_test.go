@@ -54,7 +54,7 @@ func passesWith(o race.Options, change func(*race.Detector), program func(d *rac
 		if r := d.Report(); !r.Again {
 			return reported(r), passes
 		}
-		if passes > 40 {
+		if passes > 4000 {
 			panic("passes without end")
 		}
 	}

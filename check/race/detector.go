@@ -111,9 +111,9 @@ func New(o Options) *Detector { return newDetector(o, newFacts()) }
 // about later notifications. Use it if Report.Again is set.
 func (d *Detector) Next() *Detector {
 	f := d.facts
-	if hides := d.hidesHazards(); hides || d.void {
+	if hides, rough := d.hidesHazards(), d.mayBeFalse(); hides || rough || d.void {
 		f = newFacts()
-		f.exact, f.flags = hides, d.void || d.facts.flags
+		f.exact, f.flags, f.fine = hides || d.facts.exact, d.void || d.facts.flags, rough || d.facts.fine
 	} else {
 		f = f.next()
 	}

@@ -46,6 +46,12 @@ func (d *Detector) Plain() { d.plain = true }
 // AllFlags keeps the flags of packets in full.
 func (d *Detector) AllFlags() { d.facts.flags = true }
 
+// Rough makes all facts rough that this pass finds, as if there had been many passes.
+func (d *Detector) Rough() { d.facts.pass = max(d.facts.pass, roughFrom) }
+
+// HasRough reports whether there are rough facts.
+func (d *Detector) HasRough() bool { d.log.Flush(); return d.facts.rough }
+
 // Void reports whether the pass is void.
 func (d *Detector) Void() bool { d.log.Flush(); return d.void }
 

@@ -20,6 +20,7 @@ type facts struct {
 	exact     bool // there must be no joint events
 	lines     bool // executors must record all source lines
 	flags     bool // flags of packets have no short forms: see flag.go
+	roughness      // see rough.go
 	later     map[laterKey]*later
 	byWord    map[history.Word][]*later
 	readers   map[history.Word][]history.Agent
@@ -45,6 +46,7 @@ type later struct {
 	seq    uint32
 	before seqs
 	past   []updateName // of its word: updates that have taken effect before it
+	rough  bool         // before, times and past say less than is known: see rough.go
 
 	call, line string
 }
@@ -96,6 +98,9 @@ func (f *facts) overtakes(w history.Word) bool {
 func (f *facts) comes(d *Detector, w *word, e *event) bool {
 	key := laterKey{w.addr, e.agent, e.order()}
 	l := f.later[key]
+	if l != nil && l.rough {
+		return false
+	}
 	var past []updateName
 	for _, u := range w.updates {
 		if u != e && d.before(u, e, &e.clk) {
@@ -111,6 +116,7 @@ func (f *facts) comes(d *Detector, w *word, e *event) bool {
 		for a := range e.clk.width() {
 			l.times = append(l.times, e.clk.at(history.Agent(a)))
 		}
+		f.roughen(l)
 		f.later[key] = l
 		f.byWord[w.addr] = append(f.byWord[w.addr], l)
 		return true
@@ -128,7 +134,10 @@ func (f *facts) comes(d *Detector, w *word, e *event) bool {
 	}
 	n := len(l.past)
 	l.past = slices.DeleteFunc(l.past, func(u updateName) bool { return !slices.Contains(past, u) })
-	return news || len(l.past) < n
+	if news = news || len(l.past) < n; news {
+		f.roughen(l)
+	}
+	return news
 }
 
 // of reports whether anything is known of a word.

@@ -1,8 +1,10 @@
 package race_test
 
 import (
+	"slices"
 	"testing"
 
+	"kernbench/check/race"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -27,7 +29,7 @@ func TestForesee(t *testing.T) {
 		{"a third signal that may come earlier", func(h *account) { h.putSignal(1, data, at(1, 8, 8), wordOf(2, 0), 1) }, "later", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rep := judged(t, 4, mem.PutSignal, func(h *account) {
+			program := func(h *account) {
 				h.notify(0, wordOf(2, 0), 1)
 				c.put(h)
 				h.wait(2, 0, tl.GE, 2)
@@ -39,7 +41,11 @@ func TestForesee(t *testing.T) {
 				if c.wait != "" {
 					h.notify(3, wordOf(0, 0), 1)
 				}
-			})
+			}
+			rep := judged(t, 4, mem.PutSignal, program)
+			if rough, _ := judgedAs(t, 4, mem.PutSignal, program, (*race.Detector).Rough); !slices.Equal(reported(rough), reported(rep)) {
+				t.Errorf("with rough facts %q, without %q", reported(rough), reported(rep))
+			}
 			if rep.Total != c.hazards {
 				t.Errorf("%d hazards, want %d:\n%v", rep.Total, c.hazards, rep)
 			}

@@ -197,7 +197,8 @@ type learning struct {
 	answer, other, again, choice knowledge
 	opt                          []*event
 	weight                       []int64
-	order                        []int
+	order                        []weightedTime
+	counting
 }
 
 // learn answers a question. It returns false if no choice of updates explains the result.
@@ -271,7 +272,7 @@ func (d *Detector) last(q *question, c *event, y *knowledge) bool {
 		if !d.choose(opt, need*sign, y) {
 			return false
 		}
-	case !d.weigh(opt, need, sign, y):
+	case !d.weigh(q, opt, need, sign, y):
 		return false
 	}
 	if c != nil {
@@ -328,7 +329,7 @@ func missing(q *question, v int64) (need int64, sign int64) {
 // weigh finds what holds in every choice of updates whose weights add up to need. It returns false
 // if there is no choice. A choice with an update also has all updates that certainly came before
 // it.
-func (d *Detector) weigh(opt []*event, need, sign int64, y *knowledge) bool {
+func (d *Detector) weigh(q *question, opt []*event, need, sign int64, y *knowledge) bool {
 	s := &d.learning
 	w := s.weight[:0]
 	n := 0
@@ -371,15 +372,18 @@ func (d *Detector) weigh(opt []*event, need, sign int64, y *knowledge) bool {
 			y.whole(&u.clk)
 		}
 	default:
-		d.leastTimes(opt, w, need, y)
+		d.countNews(q.clk, opt, w)
+		d.leastTimes(opt, w, need, sum-need, y)
 	}
 	d.weighLinks(opt, w, sum-need, single, y)
+	s.known, s.news = s.known[:0], s.news[:0]
 	return true
 }
 
 // leastTimes finds for each agent the least time up to which it must be known. It is the time at
-// which the updates that know no more of it reach the weight needed.
-func (d *Detector) leastTimes(opt []*event, w []int64, need int64, y *knowledge) {
+// which the updates that know no more of it reach the weight needed. slack is the rest of the
+// weight.
+func (d *Detector) leastTimes(opt []*event, w []int64, need, slack int64, y *knowledge) {
 	s := &d.learning
 	width := 0
 	for _, u := range opt {
@@ -388,27 +392,40 @@ func (d *Detector) leastTimes(opt []*event, w []int64, need int64, y *knowledge)
 	for len(y.times) < width {
 		y.times = append(y.times, 0)
 	}
-	order := s.order[:0]
-	for i := range opt {
-		order = append(order, i)
-	}
-	s.order = order
 	for a := range history.Agent(width) {
-		slices.SortFunc(order, func(i, k int) int { return cmp.Compare(opt[i].clk.at(a), opt[k].clk.at(a)) })
+		if t, ok := d.noNews(a, slack); ok {
+			y.times[a] = t
+			continue
+		}
+		order := s.order[:0]
+		for i, u := range opt {
+			order = append(order, weightedTime{u.clk.at(a), w[i]})
+		}
+		s.order = order
+		slices.SortFunc(order, func(x, y weightedTime) int { return cmp.Compare(x.time, y.time) })
 		have := int64(0)
-		for _, i := range order {
-			if have += w[i]; have >= need {
-				y.times[a] = opt[i].clk.at(a)
+		for _, x := range order {
+			if have += x.weight; have >= need {
+				y.times[a] = x.time
 				break
 			}
 		}
 	}
 }
 
+// weightedTime is the time up to which an update's agent knows some agent, and the update's weight.
+type weightedTime struct {
+	time   uint32
+	weight int64
+}
+
 // weighLinks finds which updates must have taken effect, and the numbers up to which their links
 // have been emptied. slack is the weight that may be missing.
 func (d *Detector) weighLinks(opt []*event, w []int64, slack int64, single bool, y *knowledge) {
 	for i, u := range opt {
+		if len(opt) > mostChoices && d.unproven(u, slack) {
+			continue
+		}
 		first := true // of its agent
 		if !single {
 			for _, o := range opt[:i] {

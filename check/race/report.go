@@ -178,9 +178,9 @@ func (d *Detector) Report() *Report {
 		Hazards: d.hazards.list, Total: d.hazards.total, Left: len(d.hazards.left),
 		Depends: d.depends.list, Records: d.records, Again: d.again || d.void || d.log.WasLeftOut(),
 	}
-	r.Certain = !r.Again && !d.hidesHazards()
+	r.Certain = !r.Again && !d.hidesHazards() && !d.mayBeFalse()
 	switch {
-	case d.hidesHazards() || d.lacksLines():
+	case d.hidesHazards() || d.lacksLines() || d.mayBeFalse():
 		r.Again = true
 	case d.again && !d.void && d.facts.full():
 		r.Again, r.Unsettled = false, true

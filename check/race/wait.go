@@ -382,19 +382,24 @@ func (d *Detector) late(w *word, e *event) {
 			d.learned(d.facts.overtakes(w.addr))
 		}
 	}
-	future := d.arrive(w, e)
-	for _, x := range w.waits {
+	known := d.arrive(w, e)
+	for _, x := range w.waits { // first those that cost little
 		if e.clk.reaches(x.agent, x.time) {
 			continue
 		}
 		if spoils(&x.sighting) {
 			d.missed(w, &x.sighting, e)
 		}
-		if future || !x.taught {
-			continue
-		}
-		if x.settled {
+		if x.settled && x.taught && !known {
 			d.learned(d.facts.comes(d, w, e))
+			known = true
+		}
+	}
+	for _, x := range w.waits {
+		if known {
+			return
+		}
+		if !x.taught || e.clk.reaches(x.agent, x.time) {
 			continue
 		}
 		x.q.after = append(x.q.after, e) // it may explain the value together with later ones
@@ -404,6 +409,7 @@ func (d *Detector) late(w *word, e *event) {
 			for _, u := range x.q.after {
 				d.learned(d.facts.comes(d, w, u))
 			}
+			known = true
 		}
 	}
 }

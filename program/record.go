@@ -266,7 +266,8 @@ func (r *recorder) end() error {
 	return nil
 }
 
-// becomeLong drops all records except what is sent into rings. From now on nothing is stored.
+// becomeLong drops all records except what is sent into rings. From now on nothing is stored. The
+// numbers of types go, too: Parts has its own, in the order in which parts are recorded.
 func (r *recorder) becomeLong() {
 	r.long = true
 	known := make([][]Sends, len(r.records))
@@ -284,7 +285,7 @@ func (r *recorder) becomeLong() {
 			rank++
 		}
 	}
-	r.records, r.blocks, r.own = nil, nil, Record{}
+	r.records, r.blocks, r.own, r.table = nil, nil, Record{}, newTable()
 }
 
 // check runs the kernel of block i of a group without storing what it does.

@@ -9,6 +9,7 @@ import (
 	"kernbench/exec/sim/values"
 	"kernbench/program"
 	"kernbench/tl/launch"
+	"kernbench/unit"
 )
 
 // NotReplayed returns why a launch is not replayed, or "". It replays the launch to find out.
@@ -30,14 +31,14 @@ func (e *Executor) Lockstep(ctx context.Context, l *launch.Launch) error {
 	return values.Apply(ctx, l, p, e.opts.Data)
 }
 
-// LaunchInParts replays a launch as one whose program takes more memory than it may. Data is not
-// carried out.
-func (e *Executor) LaunchInParts(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
+// LaunchInParts replays a launch as one whose program takes more memory than a budget. Data is not
+// carried out. If the program fits the budget, the result is nil.
+func (e *Executor) LaunchInParts(ctx context.Context, l *launch.Launch, budget unit.Bytes) (*launch.Result, error) {
 	r := &replaying{e: e, l: l, start: e.Now()}
 	o := e.recording()
-	o.Budget = 1
+	o.Budget = budget
 	p, err := program.RecordLaunch(ctx, l, o)
-	if err != nil {
+	if err != nil || !p.Long {
 		return nil, err
 	}
 	if v, err := r.recorded().Whole(ctx, p); err != nil || v.Events != "" {

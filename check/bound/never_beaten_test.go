@@ -37,6 +37,7 @@ type experiment struct {
 	typ       dtype.Type
 	fidelity  noc.Fidelity
 	inPlace   bool
+	counted   int64 // instructions whose transfers count; 0: all
 }
 
 // measured holds what a run took, and what limits it.
@@ -65,7 +66,7 @@ func (e *experiment) run() (m measured, err error) {
 	if err != nil {
 		return m, err
 	}
-	executor := &recorded{Executor: sim.New(hardware, sim.Options{Fidelity: e.fidelity}), machine: hardware}
+	executor := &recorded{Executor: sim.New(hardware, sim.Options{Fidelity: e.fidelity}), machine: hardware, counted: e.counted}
 	defer executor.Close()
 	dev, err := device.New(device.Config{Machine: hardware, CCL: ccl, Executor: executor, World: e.world, PEs: e.pes})
 	if err != nil {
@@ -100,12 +101,14 @@ func (e *experiment) run() (m measured, err error) {
 type recorded struct {
 	exec.Executor
 	machine   *machine.Machine
+	counted   int64
 	transfers []bound.Transfer
 }
 
 func (r *recorded) Launch(ctx context.Context, l *launch.Launch) (*launch.Result, error) {
-	if all, err := bound.Transfers(ctx, r.machine, l, 1<<30); err == nil {
-		r.transfers = all
+	moved, err := bound.Transfers(ctx, r.machine, l, bound.Budget{Memory: 1 << 30, Instructions: r.counted})
+	if err == nil || errors.Is(err, bound.ErrPart) {
+		r.transfers = moved
 	}
 	return r.Executor.Launch(ctx, l)
 }
@@ -235,6 +238,7 @@ func anyExperiment(t *rapid.T) *experiment {
 		e.elems += rapid.IntRange(0, e.world-1).Draw(t, "and more")
 	}
 	c := collective.Call{World: e.world, Elems: e.elems, Type: e.typ, Root: e.root}
+	e.counted = rapid.SampledFrom([]int64{0, 0, 1, 10, 100}).Draw(t, "counted instructions")
 	e.inPlace = !what.Apart && what.Out(c, e.root) <= e.elems && rapid.Bool().Draw(t, "in place")
 	return e
 }

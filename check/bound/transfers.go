@@ -1,7 +1,10 @@
 package bound
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"math"
 	"unsafe"
 
 	"kernbench/hw/memory"
@@ -20,11 +23,24 @@ type Transfer struct {
 	Rate     unit.Rate // of the channels that write it, one message after the other; 0: as fast as the links
 }
 
+// ErrPart is the error of Transfers if instructions are left when its budget is spent.
+var ErrPart = errors.New("only the first instructions are counted")
+
+// Budget is what Transfers may use.
+type Budget struct {
+	Memory       unit.Bytes // of the list
+	Instructions int64      // of all blocks; 0: no limit
+}
+
 // Transfers returns what the ranks of a launch move, added up by pairs of nodes for each block. It
-// runs their kernels and stores none of what they do. The error is why they cannot be run alone:
-// they ask, fail, or move between more pairs than fit into a budget of memory.
-func Transfers(ctx context.Context, m *machine.Machine, l *launch.Launch, budget unit.Bytes) ([]Transfer, error) {
-	t := tally{machine: m, l: l, places: map[route]int32{}, most: int(budget / unit.Bytes(unsafe.Sizeof(Transfer{})))}
+// runs their kernels and stores none of what they do. With ErrPart it returns what the first blocks
+// move. A limit of time by these bytes is a limit of the launch, too. The other errors are why
+// kernels cannot be run alone: they ask, fail, or move between too many pairs for the memory.
+func Transfers(ctx context.Context, m *machine.Machine, l *launch.Launch, b Budget) ([]Transfer, error) {
+	t := tally{
+		machine: m, l: l, places: map[route]int32{}, most: int(b.Memory / unit.Bytes(unsafe.Sizeof(Transfer{}))),
+		left: cmp.Or(b.Instructions, math.MaxInt64),
+	}
 	err := program.Visit(ctx, l, program.Options{PEName: m.PEName}, t.instruction)
 	return t.all, err
 }
@@ -44,6 +60,7 @@ type tally struct {
 	places  map[route]int32 // of block, in all
 	all     []Transfer      // of this block and those before
 	most    int             // of them
+	left    int64           // instructions that may follow
 }
 
 // add counts bytes that channels write at a rate; 0: as fast as the links.
@@ -70,6 +87,9 @@ func (t *tally) add(at route, bytes int64, rate unit.Rate) {
 // else from PE to PE. Bytes that engines move for a composite, or from a slot to memory, do not
 // count.
 func (t *tally) instruction(g *launch.Group, i int, in *tl.Instr) error {
+	if t.left--; t.left < 0 {
+		return ErrPart
+	}
 	if g != t.group || i != t.block {
 		clear(t.places)
 		t.group, t.block = g, i

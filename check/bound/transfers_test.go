@@ -1,6 +1,8 @@
 package bound_test
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"testing"
 
@@ -50,7 +52,7 @@ func TestTransfersOfRings(t *testing.T) {
 				}
 			},
 		}
-		got, err := bound.Transfers(t.Context(), m, l, unit.MiB)
+		got, err := bound.Transfers(t.Context(), m, l, bound.Budget{Memory: unit.MiB})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,6 +62,49 @@ func TestTransfersOfRings(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%v and %v channels: %v, want %v", tt.east, tt.west, got, want)
+		}
+	}
+}
+
+// TestPartOfTransfers: with a budget of instructions, the transfers of the first ones are returned.
+// They are part of all, and ErrPart says that instructions are left.
+func TestPartOfTransfers(t *testing.T) {
+	m, err := machine.Build(conf.DefaultTopology())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ranks, sends = 3, 4
+	var wiring []tl.Wiring
+	var pes []int32
+	for r := range ranks {
+		pes = append(pes, int32(r))
+		wiring = append(wiring, tl.Wiring{
+			Out: []tl.OutPort{{Peer: int32((r + 1) % ranks), Dir: tl.East}},
+			In:  []tl.InPort{{Peer: int32((r + ranks - 1) % ranks), Dir: tl.West}},
+		})
+	}
+	l := &launch.Launch{
+		Name: "sends", Addrs: &mem.Map{}, Scratch: 1 << 16, Ring: tl.Ring{Slots: 4, SlotBytes: 64, Space: mem.TCM},
+		Groups: []launch.Group{{PEs: pes, PEsPerCube: ranks, Wiring: wiring}},
+		Kernel: func(c *tl.Context, _ tl.Args) {
+			x := c.Full(tl.Dims(8), dtype.F16, 0)
+			for range sends {
+				c.Send(tl.East, x)
+			}
+		},
+	}
+	const perRank = 1 + sends // Full, and the sends
+	for instructions := range int64(ranks*perRank + 2) {
+		got, err := bound.Transfers(t.Context(), m, l, bound.Budget{Memory: unit.MiB, Instructions: instructions})
+		if left := instructions > 0 && instructions < ranks*perRank; left != errors.Is(err, bound.ErrPart) || !left && err != nil {
+			t.Errorf("%d of %d instructions: %v", instructions, ranks*perRank, err)
+		}
+		n := cmp.Or(instructions, ranks*perRank)
+		for r := range ranks {
+			want := 16 * min(sends, max(0, n-int64(r*perRank)-1))
+			if len(got) <= r && want > 0 || len(got) > r && got[r].Bytes != want {
+				t.Errorf("%d instructions: %v, want %d bytes of rank %d", instructions, got, want, r)
+			}
 		}
 	}
 }

@@ -39,7 +39,8 @@ type perfPlan struct {
 	events  eventCounts
 	ruled   ruledOut
 
-	simulateAll bool // limits rule out no row, for tests
+	simulateAll bool  // limits rule out no row, for tests
+	countFirst  int64 // firstInstructions, or fewer for tests
 
 	tried triedTargets
 }
@@ -65,7 +66,8 @@ func planPerf(ctx context.Context, s *Spec) (*perfPlan, error) {
 		return nil, fmt.Errorf("%d iterations after %d warm-up iterations: neither can be negative", s.Iterations, s.Warmup)
 	}
 	p := &perfPlan{spec: s, what: what, outOfPlace: map[*algorithm.Algorithm]bool{}, bounded: map[*Row]perfLimits{},
-		tuned: map[*Row]tunedRow{}, targets: map[*Row]perfTarget{}, events: eventCounts{}, ruled: ruledOut{}, tried: triedTargets{}}
+		tuned: map[*Row]tunedRow{}, targets: map[*Row]perfTarget{}, events: eventCounts{}, ruled: ruledOut{}, tried: triedTargets{},
+		countFirst: firstInstructions}
 	if p.sizes, err = (sweep.Sizes{Min: s.Min, Max: s.Max, Factor: s.Factor, Step: s.Step}).List(); err != nil {
 		return nil, err
 	}

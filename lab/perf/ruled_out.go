@@ -22,6 +22,10 @@ const (
 	// firstOfLimits is the ratio of limits that divides the rows: those up to this multiple of the
 	// least limit are measured first.
 	firstOfLimits = 2
+
+	// firstInstructions is the number of instructions that are counted before the first row is
+	// measured. The number of all grows with the ranks, their pairs and the bytes.
+	firstInstructions = 1 << 20
 )
 
 // ruledOut has the lower limits of the rows that were ruled out, by series and algorithm.
@@ -34,16 +38,10 @@ func (o ruledOut) keep(key string, at sweep.Point) { o[key] = append(o[key], at)
 // returns the measured rows.
 func (p *perfPlan) measureContenders(ctx context.Context, c *contest, near, unknown []*Row, times map[*Row]unit.Time,
 	known map[string][]sweep.Point) ([]*Row, error) {
-	limit := map[*Row]unit.Time{}
-	least := unit.MaxTime
-	for _, r := range unknown {
-		if limit[r] = p.trafficLimit(ctx, c, r); limit[r] > 0 {
-			least = min(least, limit[r])
-		}
-	}
+	limits, least := p.trafficLimits(ctx, c, unknown)
 	first, later := near, []*Row{}
 	for _, r := range unknown {
-		if limit[r]/firstOfLimits <= least {
+		if limits[r].time/firstOfLimits <= least {
 			first = append(first, r)
 		} else {
 			later = append(later, r)
@@ -57,34 +55,71 @@ func (p *perfPlan) measureContenders(ctx context.Context, c *contest, near, unkn
 		best = min(best, t)
 	}
 	later = slices.DeleteFunc(later, func(r *Row) bool {
-		if limit[r] <= best || p.simulateAll {
+		at := limits[r]
+		if at.part && at.time <= best {
+			at = p.trafficLimit(ctx, c, r, 0)
+		}
+		if at.time <= best || p.simulateAll {
 			return false
 		}
-		p.ruled.keep(c.key(r), sweep.Point{Size: c.size, Time: limit[r]})
+		p.ruled.keep(c.key(r), sweep.Point{Size: c.size, Time: at.time})
 		return true
 	})
 	return append(first, later...), p.measureDue(ctx, c, later, times, known)
 }
 
-// trafficLimit returns a lower limit of a row by the bytes that its algorithm moves; 0: unknown.
-func (p *perfPlan) trafficLimit(ctx context.Context, c *contest, r *Row) unit.Time {
+// rowLimit is a lower limit of the time of a row; 0: unknown.
+type rowLimit struct {
+	time unit.Time
+	part bool // by the first instructions only
+}
+
+// trafficLimits returns limits of rows, and the least known one. It counts all instructions for the
+// rows up to firstOfLimits times the least limit.
+func (p *perfPlan) trafficLimits(ctx context.Context, c *contest, rows []*Row) (map[*Row]rowLimit, unit.Time) {
+	limits := map[*Row]rowLimit{}
+	for _, r := range rows {
+		limits[r] = p.trafficLimit(ctx, c, r, p.countFirst)
+	}
+	for {
+		least, raised := unit.MaxTime, false
+		for _, at := range limits {
+			if at.time > 0 {
+				least = min(least, at.time)
+			}
+		}
+		for _, r := range rows {
+			if at := limits[r]; at.part && at.time/firstOfLimits <= least {
+				limits[r], raised = p.trafficLimit(ctx, c, r, 0), true
+			}
+		}
+		if !raised {
+			return limits, least
+		}
+	}
+}
+
+// trafficLimit returns a lower limit of a row by the bytes that its algorithm moves. It counts a
+// number of instructions; 0: all.
+func (p *perfPlan) trafficLimit(ctx context.Context, c *contest, r *Row, instructions int64) rowLimit {
 	on, jobs := p.bounded[r], c.jobs[r]
 	if on.solver == nil || len(jobs) == 0 || c.size < ruledOutFrom {
-		return 0
+		return rowLimit{}
 	}
 	options := limits.BoundOptions(on.job, on.plan, on.call)
 	if options.Ideal {
-		return 0
+		return rowLimit{}
 	}
-	var err error
-	if options.Transfers, err = limits.Transfers(ctx, on.job, on.plan.Name, on.call, jobs[len(jobs)-1].InPlace); err != nil {
-		return 0
-	}
-	all, err := on.solver.Limits(p.what, on.call, options)
+	moved, all, err := limits.FirstTransfers(ctx, on.job, on.plan.Name, on.call, jobs[len(jobs)-1].InPlace, instructions)
 	if err != nil {
-		return 0
+		return rowLimit{}
 	}
-	return all.Limit + r.Launch
+	options.Transfers = moved
+	limit, err := on.solver.Limits(p.what, on.call, options)
+	if err != nil {
+		return rowLimit{}
+	}
+	return rowLimit{time: limit.Limit + r.Launch, part: !all}
 }
 
 // lastLooked returns the last size at which a row was measured or ruled out.

@@ -20,8 +20,9 @@ type autoCase struct {
 	size       unit.Bytes
 }
 
-// fastestOf returns the row that is shown, and the sizes with their numbers of runs.
-func fastestOf(t *testing.T, c autoCase, simulateAll bool) (fastest *Row, sizes []unit.Bytes, runs []int) {
+// fastestOf returns the row that is shown, and the sizes with their numbers of runs. It changes the
+// plan first, unless change is nil.
+func fastestOf(t *testing.T, c autoCase, change func(*perfPlan)) (fastest *Row, sizes []unit.Bytes, runs []int) {
 	t.Helper()
 	ctx := context.Background()
 	p, err := planPerf(ctx, &Spec{
@@ -31,7 +32,9 @@ func fastestOf(t *testing.T, c autoCase, simulateAll bool) (fastest *Row, sizes 
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.simulateAll = simulateAll
+	if change != nil {
+		change(p)
+	}
 	groups := p.callGroups()
 	if err := p.measureFastest(ctx, groups, func(r *Row) { fastest = r }); err != nil {
 		t.Fatal(err)
@@ -43,8 +46,9 @@ func fastestOf(t *testing.T, c autoCase, simulateAll bool) (fastest *Row, sizes 
 }
 
 // TestLimitsRuleOutNoWinner: the same row wins if no row is ruled out by its limit, and fewer runs
-// decide that. In the calls on tpu-v5p, a row wins that is measured after others because of its
-// limit.
+// decide that. How many instructions are counted at first does not matter: all are counted where
+// these do not decide. In the calls on tpu-v5p, a row wins that is measured after others because of
+// its limit.
 func TestLimitsRuleOutNoWinner(t *testing.T) {
 	cases := []autoCase{
 		{"tpu-v5p", 4, "all_gather", 256 * unit.KiB},
@@ -61,16 +65,23 @@ func TestLimitsRuleOutNoWinner(t *testing.T) {
 	saved := 0
 	for _, c := range cases {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			want, _, all := fastestOf(t, c, true)
-			got, _, some := fastestOf(t, c, false)
-			if got.Algorithm != want.Algorithm || got.Note != want.Note || got.Deciding().Time != want.Deciding().Time {
-				t.Errorf("%s %s in %v, want %s %s in %v", got.Algorithm, got.Note, got.Deciding().Time, want.Algorithm, want.Note,
-					want.Deciding().Time)
+			want, _, all := fastestOf(t, c, func(p *perfPlan) { p.simulateAll = true })
+			var runs []int
+			for _, instructions := range []int64{firstInstructions, 1000, 1} {
+				got, _, some := fastestOf(t, c, func(p *perfPlan) { p.countFirst = instructions })
+				if got.Algorithm != want.Algorithm || got.Note != want.Note || got.Deciding().Time != want.Deciding().Time {
+					t.Errorf("%d instructions: %s %s in %v, want %s %s in %v", instructions,
+						got.Algorithm, got.Note, got.Deciding().Time, want.Algorithm, want.Note, want.Deciding().Time)
+				}
+				runs = append(runs, totalOf(some))
 			}
-			if totalOf(some) > totalOf(all) {
-				t.Errorf("%d runs, and %d if no row is ruled out", some, all)
+			if runs[0] > totalOf(all) {
+				t.Errorf("%d runs, and %d if no row is ruled out", runs[0], all)
 			}
-			saved += totalOf(all) - totalOf(some)
+			if slices.Min(runs) != runs[0] || slices.Max(runs) != runs[0] {
+				t.Errorf("%d runs, which depend on how many instructions are counted first", runs)
+			}
+			saved += totalOf(all) - runs[0]
 		})
 	}
 	if saved == 0 {
@@ -89,7 +100,7 @@ func totalOf(all []int) (n int) {
 // large size only rows near the best are measured.
 func TestLargeStart(t *testing.T) {
 	c := autoCase{"ascend-910b-8", 4, "all_reduce", 4 * unit.MiB}
-	got, sizes, runs := fastestOf(t, c, false)
+	got, sizes, runs := fastestOf(t, c, nil)
 	if want := []unit.Bytes{256 * unit.KiB, 512 * unit.KiB, 4 * unit.MiB}; !slices.Equal(sizes, want) {
 		t.Fatalf("runs of %v, want %v", sizes, want)
 	}
@@ -114,7 +125,7 @@ func TestLargeStart(t *testing.T) {
 	if got.Deciding().Time > best {
 		t.Errorf("%s in %v, and the best takes %v", got.Algorithm, got.Deciding().Time, best)
 	}
-	if _, sizes, _ := fastestOf(t, autoCase{"ascend-910b-8", 4, "all_reduce", 2 * unit.MiB}, false); len(sizes) != 1 {
+	if _, sizes, _ := fastestOf(t, autoCase{"ascend-910b-8", 4, "all_reduce", 2 * unit.MiB}, nil); len(sizes) != 1 {
 		t.Errorf("runs of %v, want only 2 MiB", sizes)
 	}
 }
@@ -156,5 +167,46 @@ func TestSlowBestBringsBackRuledOut(t *testing.T) {
 	}
 	if s, f := known[c.key(slow)], known[c.key(fast)]; len(s) != 3 || len(f) != 1 || s[2].Time <= f[0].Time {
 		t.Errorf("times of %s: %v, of %s: %v", slow.Algorithm, s, fast.Algorithm, f)
+	}
+}
+
+// TestUndecidedRowsAreCounted: window_allreduce_onephase_push must move bytes for longer than
+// binomial_allreduce takes. So it is not measured, however few of its instructions are counted at
+// first. Some numbers decide only that binomial_allreduce is measured before it.
+func TestUndecidedRowsAreCounted(t *testing.T) {
+	const size = 256 * unit.KiB
+	ctx := context.Background()
+	p, err := planPerf(ctx, &Spec{
+		Base: run.Spec{Topology: "ahbm", Ranks: 16}, Collective: "all_reduce", Min: size, Max: size, Factor: 2,
+		Algorithms: []string{"auto"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, undecided := p.callGroups(), 0
+	for instructions := int64(1); instructions < 10_000; instructions += 1 + instructions/4 {
+		c := *groups[0]
+		c.rows = slices.DeleteFunc(slices.Clone(c.rows), func(r *Row) bool {
+			return r.Algorithm != "binomial_allreduce" && r.Algorithm != "window_allreduce_onephase_push"
+		})
+		if len(c.rows) != 2 {
+			t.Fatalf("%d rows", len(c.rows))
+		}
+		p.countFirst, p.ruled = instructions, ruledOut{}
+		times := map[*Row]unit.Time{}
+		if _, err := p.measureContenders(ctx, &c, nil, c.rows, times, map[string][]sweep.Point{}); err != nil {
+			t.Fatal(err)
+		}
+		fast, slow := c.rows[0], c.rows[1]
+		if len(times) != 1 || times[fast] == 0 {
+			t.Errorf("%d instructions: %d rows are measured, want %s", instructions, len(times), fast.Algorithm)
+		}
+		limits, least := p.trafficLimits(ctx, &c, c.rows)
+		if at := limits[slow]; at.part && at.time/firstOfLimits > least && at.time < times[fast] {
+			undecided++
+		}
+	}
+	if undecided == 0 {
+		t.Error("the first instructions always decide")
 	}
 }

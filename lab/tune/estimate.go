@@ -3,12 +3,16 @@ package tune
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"kernbench/check/bound"
 	"kernbench/lab/limits"
 	"kernbench/lab/sweep"
 	"kernbench/store"
 )
+
+// leastMeasured is the number of measured sizes that an estimate needs.
+const leastMeasured = 3
 
 // estimate adds times of sizes that are too large to be measured. It extrapolates from the last two
 // measured sizes. To find the error of this estimate, it also estimates the last measured size from
@@ -24,10 +28,10 @@ func (t *tuner) estimate(ctx context.Context, g *tuneGroup, at int) error {
 				from = append(from, p)
 			}
 		}
-		if n := len(from); n < 3 {
+		if n := len(from); n < leastMeasured {
 			continue
 		} else {
-			from = from[n-3:]
+			from = from[n-leastMeasured:]
 		}
 		p := g.point(t, v, at)
 		p.Key = from[2].Key + fmt.Sprintf("~%d", p.Size)
@@ -46,6 +50,23 @@ func (t *tuner) estimate(ctx context.Context, g *tuneGroup, at int) error {
 		t.out.Points, t.out.Estimated = t.out.Points+1, t.out.Estimated+1
 	}
 	return nil
+}
+
+// noteUnknown adds a note with the sizes that have no time, if some are too large to be measured.
+func (t *tuner) noteUnknown(g *tuneGroup, all []*tuneTarget) {
+	var unknown []string
+	large := false
+	for at, s := range g.sizes {
+		if !slices.ContainsFunc(all, func(v *tuneTarget) bool { return v.points[at] != nil }) {
+			unknown = append(unknown, s.size.String())
+		}
+		large = large || s.size > t.spec.MeasureTo
+	}
+	if large = large || slices.ContainsFunc(all, func(v *tuneTarget) bool { return v.skipped }); !large || len(unknown) == 0 {
+		return
+	}
+	t.note("%s: %s of %d ranks has no time of %s: too large to be measured (--budget, --measure-to), and an estimate needs %d smaller sizes (-b, -f)",
+		g.machine.name, g.what.Name, g.call.World, sweep.Joined(unknown), leastMeasured)
 }
 
 // pointOf returns a point as a size and a time.

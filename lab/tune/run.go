@@ -17,7 +17,7 @@ func (t *tuner) sweep(ctx context.Context, g *tuneGroup) error {
 	if err := t.verify(ctx, g); err != nil {
 		return err
 	}
-	all := len(g.targets)
+	all := slices.Clone(g.targets)
 	for at, s := range g.sizes {
 		if at > 0 {
 			g.thin(at - 1)
@@ -33,12 +33,13 @@ func (t *tuner) sweep(ctx context.Context, g *tuneGroup) error {
 		if err := t.estimate(ctx, g, at); err != nil {
 			return err
 		}
-		t.done += int64(all - len(g.targets)) // that were not worth it
+		t.done += int64(len(all) - len(g.targets)) // that were not worth it
 		if err := t.bounds(ctx, g, at); err != nil {
 			return err
 		}
 		t.progress(g)
 	}
+	t.noteUnknown(g, all)
 	return nil
 }
 

@@ -379,6 +379,22 @@ func TestTuneKeepsToItsBudget(t *testing.T) {
 	}
 }
 
+// TestSizesWithoutTime: sizes that are neither measured nor estimated are in a note.
+func TestSizesWithoutTime(t *testing.T) {
+	s := tuneOf("ring_allreduce_chunked")
+	s.Min, s.Max, s.Factor, s.Budget, s.Vary = unit.KiB, 16*unit.MiB, 128, 20_000, nil
+	out := tuned(t, s, openStore(t, filepath.Join(t.TempDir(), "x.db")))
+	want := []string{"ahbm: all_reduce of 4 ranks has no time of 16 MiB: too large to be measured (--budget, --measure-to)," +
+		" and an estimate needs 3 smaller sizes (-b, -f)"}
+	if rows := out.Groups[0].Rows; len(rows) != 2 || !slices.Equal(out.Notes, want) {
+		t.Errorf("%d sizes have times, notes %q, want 2 sizes, and %q", len(rows), out.Notes, want)
+	}
+	s.Max = 128 * unit.KiB
+	if out := tuned(t, s, openStore(t, filepath.Join(t.TempDir(), "x.db"))); len(out.Notes) != 0 {
+		t.Errorf("all sizes have times, and notes are %q", out.Notes)
+	}
+}
+
 // TestRegretOfEstimates: two estimates of one algorithm with the same settings are no loss.
 func TestRegretOfEstimates(t *testing.T) {
 	s := tuneOf()

@@ -9,7 +9,6 @@ import (
 
 	"kernbench/algorithm"
 	"kernbench/fault"
-	"kernbench/lab/run"
 	"kernbench/lab/sweep"
 	"kernbench/unit"
 )
@@ -51,6 +50,8 @@ type contest struct {
 	anchor bool                   // larger sizes are extrapolated from it, and it is not shown
 	varied bool                   // it has the rows with other settings that smaller sizes had
 	recent bool                   // an anchor precedes it, so no line is renewed
+	phase  string                 // for progress
+	done   int                    // rows that were measured or ruled out
 }
 
 // callGroups groups the planned rows by call, in the order of the plan.
@@ -119,9 +120,8 @@ func (p *perfPlan) noteFastest() {
 func (p *perfPlan) measureFastest(ctx context.Context, all []*contest, row func(*Row)) error {
 	known := map[string][]sweep.Point{} // by series and algorithm
 	for i, c := range all {
-		if p.spec.Progress != nil {
-			p.spec.Progress(run.Progress{Phase: "perf", Done: int64(i), Total: int64(len(all))})
-		}
+		c.phase = fmt.Sprintf("perf, size %d of %d (%v)", i+1, len(all), c.size)
+		c.progress(p, 0)
 		r, err := p.hold(ctx, c, known)
 		if err != nil {
 			return err
@@ -131,6 +131,12 @@ func (p *perfPlan) measureFastest(ctx context.Context, all []*contest, row func(
 		}
 	}
 	return ctx.Err()
+}
+
+// progress reports that more rows of a contest were measured or ruled out.
+func (c *contest) progress(p *perfPlan, rows int) {
+	c.done = min(c.done+rows, len(c.rows))
+	p.progress(c.phase, c.done, len(c.rows))
 }
 
 // hold runs one contest, and returns the winner: the fastest row that ends with right results, else
@@ -224,6 +230,7 @@ func (p *perfPlan) measureDue(ctx context.Context, c *contest, rows []*Row, time
 			run := p.runKey(r)
 			if t, ended := c.took[run]; ended {
 				took(r, t)
+				c.progress(p, 1)
 				continue
 			}
 			if running[run] {
@@ -238,6 +245,7 @@ func (p *perfPlan) measureDue(ctx context.Context, c *contest, rows []*Row, time
 		}
 		if err := p.sideBySide(ctx, jobs, func(j *sweep.Case, as *sweep.Placement) {
 			r := rows[j.Row]
+			c.progress(p, 1)
 			if as.Err != nil {
 				r.set(j.InPlace, as)
 				return

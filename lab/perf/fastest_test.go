@@ -210,3 +210,29 @@ func TestSwitchesThatReduceOtherTypes(t *testing.T) {
 		t.Errorf("no note has %q: %q", note, w.Notes)
 	}
 }
+
+// TestProgressOfAuto: checks of algorithms have progress, and so has each size. It grows with the
+// rows that are measured or ruled out.
+func TestProgressOfAuto(t *testing.T) {
+	s := perfOf("all_reduce", 4)
+	s.Base.Topology, s.Algorithms, s.Min, s.Max, s.Factor = "dgx-h100", []string{"auto"}, unit.MiB, 2*unit.MiB, 2
+	var phases []string
+	most, total := map[string]int64{}, map[string]int64{}
+	s.Progress = func(p run.Progress) {
+		if !slices.Contains(phases, p.Phase) {
+			phases = append(phases, p.Phase)
+		}
+		if p.Done < most[p.Phase] || p.Done > p.Total || p.Total < total[p.Phase] {
+			t.Errorf("%+v after %d of %d", p, most[p.Phase], total[p.Phase])
+		}
+		most[p.Phase], total[p.Phase] = p.Done, p.Total
+	}
+	measured(t, s)
+	want := []string{"perf, checks of algorithms", "perf, size 1 of 2 (1 MiB)", "perf, size 2 of 2 (2 MiB)"}
+	if !slices.Equal(phases, want) {
+		t.Errorf("phases %q, want %q", phases, want)
+	}
+	if of := want[1]; most[of] < total[of]/2 || total[of] < 50 {
+		t.Errorf("%s: %d of %d rows", of, most[of], total[of])
+	}
+}

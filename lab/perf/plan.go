@@ -202,9 +202,12 @@ func (p *perfPlan) addAll(ctx context.Context, verified bool) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range targets {
-		if verified && !p.isVerified(ctx, t) {
-			continue
+	for i, t := range targets {
+		if verified {
+			p.progress("perf, checks of algorithms", i, len(targets))
+			if !p.isVerified(ctx, t) {
+				continue
+			}
 		}
 		p.describe(t)
 		if !verified {

@@ -63,6 +63,7 @@ func (p *perfPlan) measureContenders(ctx context.Context, c *contest, near, unkn
 			return false
 		}
 		p.ruled.keep(c.key(r), sweep.Point{Size: c.size, Time: at.time})
+		c.progress(p, 1)
 		return true
 	})
 	return append(first, later...), p.measureDue(ctx, c, later, times, known)

@@ -9,6 +9,13 @@ import (
 	"kernbench/lab/sweep"
 )
 
+// progress reports how much of a phase is done.
+func (p *perfPlan) progress(phase string, done, total int) {
+	if p.spec.Progress != nil {
+		p.spec.Progress(run.Progress{Phase: phase, Done: int64(done), Total: int64(total)})
+	}
+}
+
 // measure makes all runs, and hands out rows in the order of the plan. If ctx ends it, rows that
 // are already finished are handed out too.
 func (p *perfPlan) measure(ctx context.Context, row func(*Row)) error {
@@ -25,9 +32,7 @@ func (p *perfPlan) measure(ctx context.Context, row func(*Row)) error {
 				row(p.rows[out])
 			}
 		}
-		if p.spec.Progress != nil {
-			p.spec.Progress(run.Progress{Phase: "perf", Done: int64(out), Total: int64(len(p.rows))})
-		}
+		p.progress("perf", out, len(p.rows))
 	}
 	flush()
 	var stalled error

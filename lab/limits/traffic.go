@@ -22,8 +22,8 @@ func Transfers(ctx context.Context, x *run.Job, algorithm string, c collective.C
 	return transfers(ctx, x, algorithm, c, inPlace, 0)
 }
 
-// FirstTransfers is Transfers for the first instructions of the first ranks. Limits by what these
-// move are limits of the call. It returns false if instructions are left.
+// FirstTransfers is Transfers for a number of instructions of the first ranks; 0: all. Limits by
+// what these move are limits of the call. It returns false if instructions are left.
 func FirstTransfers(ctx context.Context, x *run.Job, algorithm string, c collective.Call, inPlace bool,
 	instructions int64) (first []bound.Transfer, all bool, err error) {
 	first, err = transfers(ctx, x, algorithm, c, inPlace, instructions)

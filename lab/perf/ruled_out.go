@@ -38,10 +38,10 @@ func (o ruledOut) keep(key string, at sweep.Point) { o[key] = append(o[key], at)
 // returns the measured rows.
 func (p *perfPlan) measureContenders(ctx context.Context, c *contest, near, unknown []*Row, times map[*Row]unit.Time,
 	known map[string][]sweep.Point) ([]*Row, error) {
-	limits, least := p.trafficLimits(ctx, c, unknown)
+	lower, least := p.trafficLimits(ctx, c, unknown)
 	first, later := near, []*Row{}
 	for _, r := range unknown {
-		if limits[r].time/firstOfLimits <= least {
+		if lower[r].time/firstOfLimits <= least {
 			first = append(first, r)
 		} else {
 			later = append(later, r)
@@ -55,7 +55,7 @@ func (p *perfPlan) measureContenders(ctx context.Context, c *contest, near, unkn
 		best = min(best, t)
 	}
 	later = slices.DeleteFunc(later, func(r *Row) bool {
-		at := limits[r]
+		at := lower[r]
 		if at.part && at.time <= best {
 			at = p.trafficLimit(ctx, c, r, 0)
 		}
@@ -78,24 +78,24 @@ type rowLimit struct {
 // trafficLimits returns limits of rows, and the least known one. It counts all instructions for the
 // rows up to firstOfLimits times the least limit.
 func (p *perfPlan) trafficLimits(ctx context.Context, c *contest, rows []*Row) (map[*Row]rowLimit, unit.Time) {
-	limits := map[*Row]rowLimit{}
+	lower := map[*Row]rowLimit{}
 	for _, r := range rows {
-		limits[r] = p.trafficLimit(ctx, c, r, p.countFirst)
+		lower[r] = p.trafficLimit(ctx, c, r, p.countFirst)
 	}
 	for {
 		least, raised := unit.MaxTime, false
-		for _, at := range limits {
+		for _, at := range lower {
 			if at.time > 0 {
 				least = min(least, at.time)
 			}
 		}
 		for _, r := range rows {
-			if at := limits[r]; at.part && at.time/firstOfLimits <= least {
-				limits[r], raised = p.trafficLimit(ctx, c, r, 0), true
+			if at := lower[r]; at.part && at.time/firstOfLimits <= least {
+				lower[r], raised = p.trafficLimit(ctx, c, r, 0), true
 			}
 		}
 		if !raised {
-			return limits, least
+			return lower, least
 		}
 	}
 }

@@ -20,18 +20,24 @@ type autoCase struct {
 	size       unit.Bytes
 }
 
-// fastestOf returns the row that is shown, and the sizes with their numbers of runs. It changes the
-// plan first, unless change is nil.
-func fastestOf(t *testing.T, c autoCase, change func(*perfPlan)) (fastest *Row, sizes []unit.Bytes, runs []int) {
+// plan returns the plan of a sweep of one size.
+func (c autoCase) plan(t *testing.T) *perfPlan {
 	t.Helper()
-	ctx := context.Background()
-	p, err := planPerf(ctx, &Spec{
+	p, err := planPerf(context.Background(), &Spec{
 		Base: run.Spec{Topology: c.machine, Ranks: c.ranks}, Collective: c.collective, Min: c.size, Max: c.size, Factor: 2,
 		Algorithms: []string{"auto"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// fastestOf returns the row that is shown, and the sizes with their numbers of runs. It changes the
+// plan first, unless change is nil.
+func fastestOf(t *testing.T, c autoCase, change func(*perfPlan)) (fastest *Row, sizes []unit.Bytes, runs []int) {
+	t.Helper()
+	ctx, p := context.Background(), c.plan(t)
 	if change != nil {
 		change(p)
 	}
@@ -135,14 +141,7 @@ func TestLargeStart(t *testing.T) {
 // above the line, so direct_allreduce is measured, and wins. Each row is measured once.
 func TestSlowBestBringsBackRuledOut(t *testing.T) {
 	const size = 256 * unit.KiB
-	ctx := context.Background()
-	p, err := planPerf(ctx, &Spec{
-		Base: run.Spec{Topology: "dgx-h100", Ranks: 4}, Collective: "all_reduce", Min: size, Max: size, Factor: 2,
-		Algorithms: []string{"auto"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx, p := context.Background(), autoCase{"dgx-h100", 4, "all_reduce", size}.plan(t)
 	c := p.callGroups()[0]
 	rowOf := func(name string) *Row {
 		i := slices.IndexFunc(c.rows, func(r *Row) bool { return r.Algorithm == name && r.Protocol == "simple" })
@@ -175,14 +174,7 @@ func TestSlowBestBringsBackRuledOut(t *testing.T) {
 // first. Some numbers decide only that binomial_allreduce is measured before it.
 func TestUndecidedRowsAreCounted(t *testing.T) {
 	const size = 256 * unit.KiB
-	ctx := context.Background()
-	p, err := planPerf(ctx, &Spec{
-		Base: run.Spec{Topology: "ahbm", Ranks: 16}, Collective: "all_reduce", Min: size, Max: size, Factor: 2,
-		Algorithms: []string{"auto"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx, p := context.Background(), autoCase{"ahbm", 16, "all_reduce", size}.plan(t)
 	groups, undecided := p.callGroups(), 0
 	for instructions := int64(1); instructions < 10_000; instructions += 1 + instructions/4 {
 		c := *groups[0]

@@ -71,7 +71,7 @@ const house = `
 	plot;
 	plot/scene;
 	web/page;
-	unit, internal/slab, internal/outfile, internal/near, internal/prefetch, internal/exhaustive, internal/fixedseed, internal/fewcollections, internal/browsertest;
+	unit, internal/slab, internal/outfile, internal/near, internal/prefetch, internal/largepages, internal/exhaustive, internal/fixedseed, internal/fewcollections, internal/browsertest;
 `
 
 // never are rules that hold in addition to the plan: no path of imports leads from the one to the

@@ -22,6 +22,9 @@ const (
 	// tenth of its time. Go takes the percentage of 4 MiB as long as nothing was collected.
 	heapFirst       = 128 << 20
 	heapFirstCounts = 4 << 20
+
+	// The part of the heap that is in large pages: most runs need less.
+	largeHeap = 256 << 20
 )
 
 // paceGarbage sets the garbage percentage now and after each collection. If GOGC or GOMEMLIMIT is

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+
+	"kernbench/internal/largepages"
 )
 
 // The garbage that may exist in addition to live memory. A large machine makes no garbage while it
@@ -23,9 +25,17 @@ const (
 	heapFirst       = 128 << 20
 	heapFirstCounts = 4 << 20
 
-	// The part of the heap that is in large pages: most runs need less.
-	largeHeap = 256 << 20
+	// The part of the heap that is in large pages.
+	largeHeap = 1 << 30
 )
+
+// prepareHeap sets how the heap of the process grows. A command that simulates fills it.
+func prepareHeap(simulates bool) {
+	if simulates && os.Getenv("GOMEMLIMIT") == "" {
+		largepages.Heap(largeHeap)
+	}
+	paceGarbage() // after Heap, which collects garbage
+}
 
 // paceGarbage sets the garbage percentage now and after each collection. If GOGC or GOMEMLIMIT is
 // set, it does nothing.

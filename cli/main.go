@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"kernbench/exec"
-	"kernbench/internal/largepages"
 	"kernbench/internal/near"
 	"kernbench/internal/outfile"
 	"kernbench/lab/run"
@@ -28,10 +27,6 @@ import (
 // one of the constants in this package. args are without the program's name.
 func Main(args []string) int {
 	runtime.MemProfileRate = 0 // until --memprofile is given: it costs a hundredth of a run
-	if os.Getenv("GOMEMLIMIT") == "" {
-		largepages.Heap(largeHeap)
-	}
-	paceGarbage() // after Heap, which collects garbage
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ended := make(chan struct{})
@@ -46,7 +41,7 @@ func Main(args []string) int {
 			os.Exit(ExitInterrupted)
 		}
 	})()
-	return execute(ctx, args, os.Stdout, os.Stderr)
+	return (&app{args: args, out: os.Stdout, err: os.Stderr, ownProcess: true}).execute(ctx)
 }
 
 // endsWithin is the longest time that a command may take to end after the first interrupt.
@@ -54,17 +49,22 @@ const endsWithin = 1800 * time.Millisecond
 
 // app holds the values that all verbs share.
 type app struct {
-	args     []string // without the program's name
-	out, err io.Writer
+	args       []string // without the program's name
+	out, err   io.Writer
+	ownProcess bool // no other command runs in this process
 }
 
+// execute runs a command of a process that may run several.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := &app{args: args, out: stdout, err: stderr}
+	return (&app{args: args, out: stdout, err: stderr}).execute(ctx)
+}
+
+func (a *app) execute(ctx context.Context) int {
 	root := a.root()
-	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	err := unknownVerb(root, args)
+	root.SetArgs(a.args)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := unknownVerb(root, a.args)
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
@@ -82,7 +82,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		if !strings.HasPrefix(text, root.Name()+" ") { // an error of arguments begins with the command
 			text = root.Name() + ": " + text
 		}
-		fmt.Fprintln(stderr, text)
+		fmt.Fprintln(a.err, text)
 	}
 	return exitStatus(ctx, err)
 }
@@ -109,38 +109,40 @@ Exit status:
 
 // command is a verb and what builds its command.
 type command struct {
-	verb  string
-	build func(*app) *cobra.Command
+	verb      string
+	build     func(*app) *cobra.Command
+	simulates bool
 }
 
 // commands are all verbs. A call of one of them builds no other: the flags of all take time.
 var commands = []command{
-	{"run", (*app).runCommand},
-	{"explain", (*app).explainCommand},
-	{"test", (*app).testCommand},
-	{"compare", (*app).compareCommand},
-	{"perf", (*app).perfCommand},
-	{"bound", (*app).boundCommand},
-	{"topology", (*app).topologyCommand},
-	{"calibrate", (*app).calibrateCommand},
-	{"tune", (*app).tuneCommand},
-	{"results", (*app).resultsCommand},
-	{"probe", (*app).probeCommand},
-	{"program", (*app).programCommand},
-	{"import", (*app).importCommand},
-	{"select", (*app).selectCommand},
-	{"export", (*app).exportCommand},
-	{"selfbench", (*app).selfbenchCommand},
-	{"view", (*app).viewCommand},
-	{"bench", (*app).benchCommand},
-	{"list", (*app).listCommand},
-	{"schema", (*app).schemaCommand},
-	{"new", (*app).newCommand},
-	{"version", (*app).versionCommand},
+	{"run", (*app).runCommand, true},
+	{"explain", (*app).explainCommand, true},
+	{"test", (*app).testCommand, true},
+	{"compare", (*app).compareCommand, true},
+	{"perf", (*app).perfCommand, true},
+	{"bound", (*app).boundCommand, true},
+	{"topology", (*app).topologyCommand, false},
+	{"calibrate", (*app).calibrateCommand, true},
+	{"tune", (*app).tuneCommand, true},
+	{"results", (*app).resultsCommand, false},
+	{"probe", (*app).probeCommand, true},
+	{"program", (*app).programCommand, true},
+	{"import", (*app).importCommand, false},
+	{"select", (*app).selectCommand, false},
+	{"export", (*app).exportCommand, true},
+	{"selfbench", (*app).selfbenchCommand, true},
+	{"view", (*app).viewCommand, true},
+	{"bench", (*app).benchCommand, false},
+	{"list", (*app).listCommand, false},
+	{"schema", (*app).schemaCommand, false},
+	{"new", (*app).newCommand, false},
+	{"version", (*app).versionCommand, false},
 }
 
 // root returns the command line, with the verb that is called, or with all.
 func (a *app) root() *cobra.Command {
+	called := func(c command) bool { return len(a.args) > 0 && a.args[0] == c.verb }
 	root := &cobra.Command{
 		Use:     "kernbench",
 		Version: run.Version(),
@@ -158,6 +160,9 @@ func (a *app) root() *cobra.Command {
 			if err := noEmptyWords(cmd, args); err != nil {
 				return err
 			}
+			if a.ownProcess {
+				prepareHeap(slices.ContainsFunc(commands, func(c command) bool { return c.simulates && called(c) }))
+			}
 			return distinctFiles(cmd, args)
 		},
 		SilenceErrors:     true,
@@ -165,7 +170,6 @@ func (a *app) root() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(flagError)
-	called := func(c command) bool { return len(a.args) > 0 && a.args[0] == c.verb }
 	only := slices.ContainsFunc(commands, called)
 	for _, c := range commands {
 		if !only || called(c) {

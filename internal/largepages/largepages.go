@@ -14,9 +14,9 @@ import (
 // size is the size of a large page.
 const size = 2 << 20
 
-// Heap asks the kernel to back the next n bytes of the heap with large pages. It takes address
-// space, but no memory. Kernels without large pages ignore it. Call it once, at the start of a
-// process: a later call may fill n bytes with zeros.
+// Heap asks the kernel to back the next n bytes of the heap with large pages, or fewer bytes on a
+// small machine. It takes address space, but no memory. Kernels without large pages ignore it. Call
+// it once, at the start of a process: a later call may fill n bytes with zeros.
 //
 // Go cannot ask for this. So Heap allocates the bytes as one object, advises the kernel, and frees
 // the object untouched. Go takes the lowest free addresses, so later objects lie there.
@@ -24,7 +24,7 @@ func Heap(n int) { heap(n) }
 
 // heap is Heap. It returns the address after the last one of the object.
 func heap(n int) uintptr {
-	if !supported {
+	if n = min(n, available()); n < size {
 		return 0
 	}
 	percent := debug.SetGCPercent(-1) // the object would start a collection

@@ -306,6 +306,24 @@ func TestPerfInterrupted(t *testing.T) {
 	}
 }
 
+// TestInterruptedChecks interrupts the checks of the algorithms that auto chooses from.
+func TestInterruptedChecks(t *testing.T) {
+	for _, checks := range []int{0, 1} {
+		ctx, stop := context.WithCancel(t.Context())
+		s := perfOf("all_reduce", 8)
+		s.Algorithms = []string{algorithm.Auto}
+		s.Progress = func(p run.Progress) {
+			if p.Phase == "perf, checks of algorithms" && p.Done == int64(checks) {
+				stop()
+			}
+		}
+		if _, err := perf.Run(ctx, s, nil, nil); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "element") {
+			t.Errorf("after %d checks: %v, want an interruption only", checks, err)
+		}
+		stop()
+	}
+}
+
 func TestPerfIsRefused(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

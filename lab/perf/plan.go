@@ -205,7 +205,11 @@ func (p *perfPlan) addAll(ctx context.Context, verified bool) error {
 	for i, t := range targets {
 		if verified {
 			p.progress("perf, checks of algorithms", i, len(targets))
-			if !p.isVerified(ctx, t) {
+			right := p.isVerified(ctx, t)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if !right {
 				continue
 			}
 		}

@@ -25,11 +25,12 @@ const (
 	heapFirst       = 128 << 20
 	heapFirstCounts = 4 << 20
 
-	// The part of the heap that is in large pages.
+	// The part of the heap that is in large pages. With heapAimedAt most heaps fit.
 	largeHeap = 1 << 30
 )
 
-// prepareHeap sets how the heap of the process grows. A command that simulates fills it.
+// prepareHeap sets how the heap of the process grows. Only a command that simulates fills enough of
+// it to repay the collection at the start.
 func prepareHeap(simulates bool) {
 	if simulates && os.Getenv("GOMEMLIMIT") == "" {
 		largepages.Heap(largeHeap)

@@ -51,14 +51,10 @@ const endsWithin = 1800 * time.Millisecond
 type app struct {
 	args       []string // without the program's name
 	out, err   io.Writer
-	ownProcess bool // no other command runs in this process
+	ownProcess bool // no other command runs in the process, so this one may set how its heap grows
 }
 
-// execute runs a command of a process that may run several.
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return (&app{args: args, out: stdout, err: stderr}).execute(ctx)
-}
-
+// execute runs the command and returns the exit status.
 func (a *app) execute(ctx context.Context) int {
 	root := a.root()
 	root.SetArgs(a.args)
@@ -111,33 +107,33 @@ Exit status:
 type command struct {
 	verb      string
 	build     func(*app) *cobra.Command
-	simulates bool
+	simulates bool // so it fills memory
 }
 
 // commands are all verbs. A call of one of them builds no other: the flags of all take time.
 var commands = []command{
-	{"run", (*app).runCommand, true},
-	{"explain", (*app).explainCommand, true},
-	{"test", (*app).testCommand, true},
-	{"compare", (*app).compareCommand, true},
-	{"perf", (*app).perfCommand, true},
-	{"bound", (*app).boundCommand, true},
-	{"topology", (*app).topologyCommand, false},
-	{"calibrate", (*app).calibrateCommand, true},
-	{"tune", (*app).tuneCommand, true},
-	{"results", (*app).resultsCommand, false},
-	{"probe", (*app).probeCommand, true},
-	{"program", (*app).programCommand, true},
-	{"import", (*app).importCommand, false},
-	{"select", (*app).selectCommand, false},
-	{"export", (*app).exportCommand, true},
-	{"selfbench", (*app).selfbenchCommand, true},
-	{"view", (*app).viewCommand, true},
-	{"bench", (*app).benchCommand, false},
-	{"list", (*app).listCommand, false},
-	{"schema", (*app).schemaCommand, false},
-	{"new", (*app).newCommand, false},
-	{"version", (*app).versionCommand, false},
+	{verb: "run", build: (*app).runCommand, simulates: true},
+	{verb: "explain", build: (*app).explainCommand, simulates: true},
+	{verb: "test", build: (*app).testCommand, simulates: true},
+	{verb: "compare", build: (*app).compareCommand, simulates: true},
+	{verb: "perf", build: (*app).perfCommand, simulates: true},
+	{verb: "bound", build: (*app).boundCommand, simulates: true},
+	{verb: "topology", build: (*app).topologyCommand},
+	{verb: "calibrate", build: (*app).calibrateCommand, simulates: true},
+	{verb: "tune", build: (*app).tuneCommand, simulates: true},
+	{verb: "results", build: (*app).resultsCommand},
+	{verb: "probe", build: (*app).probeCommand, simulates: true},
+	{verb: "program", build: (*app).programCommand, simulates: true},
+	{verb: "import", build: (*app).importCommand, simulates: true},
+	{verb: "select", build: (*app).selectCommand},
+	{verb: "export", build: (*app).exportCommand, simulates: true},
+	{verb: "selfbench", build: (*app).selfbenchCommand, simulates: true},
+	{verb: "view", build: (*app).viewCommand, simulates: true},
+	{verb: "bench", build: (*app).benchCommand},
+	{verb: "list", build: (*app).listCommand},
+	{verb: "schema", build: (*app).schemaCommand},
+	{verb: "new", build: (*app).newCommand},
+	{verb: "version", build: (*app).versionCommand},
 }
 
 // root returns the command line, with the verb that is called, or with all.
@@ -160,10 +156,13 @@ func (a *app) root() *cobra.Command {
 			if err := noEmptyWords(cmd, args); err != nil {
 				return err
 			}
+			if err := distinctFiles(cmd, args); err != nil {
+				return err
+			}
 			if a.ownProcess {
 				prepareHeap(slices.ContainsFunc(commands, func(c command) bool { return c.simulates && called(c) }))
 			}
-			return distinctFiles(cmd, args)
+			return nil
 		},
 		SilenceErrors:     true,
 		SilenceUsage:      true,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the README shows")
 
-// call runs a command line in this process.
+// execute runs a command line in this process.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return (&app{args: args, out: stdout, err: stderr}).execute(ctx)
+}
+
+// call is execute, and returns what is printed.
 func call(ctx context.Context, args ...string) (status int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	status = execute(ctx, args, &out, &err)

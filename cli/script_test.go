@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"kernbench/algorithm"
@@ -111,13 +113,22 @@ func scripts(t *testing.T, dir string, all bool) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "exhaustive" {
+			switch name {
+			case "exhaustive":
 				return all, nil
+			case "largepages":
+				return asksForLargePages(), nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
 	})
+}
+
+// asksForLargePages reports whether commands that simulate ask for large pages on this system.
+func asksForLargePages() bool {
+	policy, err := os.ReadFile("/proc/sys/vm/overcommit_memory")
+	return err == nil && !strings.HasPrefix(string(policy), "2") && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64")
 }
 
 func goEnv(name string) string {

@@ -207,7 +207,7 @@ func (p *perfPlan) addAll(ctx context.Context, verified bool) error {
 			p.progress("perf, checks of algorithms", i, len(targets))
 			right := p.isVerified(ctx, t)
 			if err := ctx.Err(); err != nil {
-				return err
+				return err // an interrupted check finds nothing
 			}
 			if !right {
 				continue

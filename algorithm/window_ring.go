@@ -101,11 +101,12 @@ func (r *ring) reduceByReads() {
 		chunk := r.chunk(k)
 		for lo, length := range tiles(chunk.Len(), r.a.DType) {
 			part := chunk.Slice(lo, length)
-			acc := r.c.Combine(r.a.Op, r.c.Load(r.c.At(part, r.left)), r.c.Load(r.c.Local(part)))
+			acc := join(r.c, r.a.Op, r.c.Load(r.c.At(part, r.left)), r.c.Load(r.c.Local(part)))
 			if k == r.me {
 				acc = r.c.Finish(r.a.Op, acc, r.n)
 			}
 			r.c.Store(r.c.Local(part), acc)
+			r.c.Free(acc)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (d *Detector) choose(opt []*event, sum int64, y *knowledge) bool {
 		}
 		for i, u := range opt {
 			if set>>i&1 != 0 {
-				c.whole(&u.clk)
+				c.whole(&d.clockPool, &u.clk)
 				c.cover(u.link, u.before)
 				c.sure = append(c.sure, u)
 			}

@@ -17,10 +17,8 @@ import (
 // deferred holds the joins of a vector that are still to be performed. The vector knows all that
 // base knows, the moments of the clocks, and all that these clocks know.
 type deferred struct {
-	depth int16 // length of the longest chain of vectors with deferred joins from here; 0: none
-	pool  *clockPool
-	base  *vec // nil: nothing
-	from  [2]clock
+	base vecID // 0: nothing
+	from [2]clock
 }
 
 const (
@@ -58,18 +56,21 @@ type deferring struct {
 // deferJoin adds the knowledge of another clock without joining all times. It returns false if
 // they must be joined.
 func (d *Detector) deferJoin(c, from *clock) bool {
-	v := c.v
 	if d.eager || d.facts.pass > 1 || len(d.agents) <= fewAgents && !d.deferAll || from.agent == c.agent {
 		return false
 	}
+	var v *vec
+	if c.v != 0 {
+		v = d.vec(c.v)
+	}
 	fromDepth := int16(0)
-	if from.v != nil {
-		fromDepth = from.v.depth
+	if from.v != 0 {
+		fromDepth = d.vec(from.v).depth
 	}
 	if fromDepth == 0 && (v == nil || v.depth == 0 && !v.given) {
 		return false // joining costs little
 	}
-	if v.shows(from.agent, from.time, mostBases) {
+	if d.shows(c.v, from.agent, from.time, mostBases) {
 		return true
 	}
 	free := -1 // place in v.from that is empty or has an older clock of the agent
@@ -87,8 +88,8 @@ func (d *Detector) deferJoin(c, from *clock) bool {
 	}
 	d.deferrals++
 	held := *from
-	if held.v != nil {
-		held.v.refs++
+	if held.v != 0 {
+		d.vec(held.v).refs++
 	}
 	switch {
 	case changeable && free >= 0:
@@ -96,22 +97,23 @@ func (d *Detector) deferJoin(c, from *clock) bool {
 		v.from[free], v.depth = held, depth
 		return true
 	case free >= 0: // a copy of the vector also joins the clock
-		x := d.newBare()
-		x.deferred = v.deferred
+		i := d.newVec()
+		x, old := d.vec(i), v.deferred
+		x.deferred = old
 		x.from[free], x.depth = held, depth
-		if x.base != nil {
-			x.base.refs++
+		if old.base != 0 {
+			d.vec(old.base).refs++
 		}
-		if other := x.from[1-free].v; other != nil {
-			other.refs++
+		if other := old.from[1-free].v; other != 0 {
+			d.vec(other).refs++
 		}
-		d.dropVec(v)
-		c.v = x
+		d.dropVec(c.v)
+		c.v = i
 	default:
-		x := d.newBare()
-		x.deferred = deferred{depth: depth, pool: &d.clockPool, base: v}
-		x.from[0] = held
-		c.v = x
+		i := d.newVec()
+		x := d.vec(i)
+		x.depth, x.base, x.from[0] = depth, c.v, held
+		c.v = i
 	}
 	return true
 }
@@ -127,37 +129,38 @@ func (v *vec) placeFor(a history.Agent) int {
 }
 
 // shows reports whether the first vectors of the chain show that a moment of an agent is known. No
-// joins are performed. A nil vector knows nothing.
-func (v *vec) shows(a history.Agent, time uint32, vectors int) bool {
-	for ; v != nil && vectors > 0; vectors-- {
+// joins are performed. Vector 0 knows nothing.
+func (d *clockPool) shows(i vecID, a history.Agent, time uint32, vectors int) bool {
+	for ; i != 0 && vectors > 0; vectors-- {
+		v := d.vec(i)
 		if v.depth == 0 {
-			return int(a) < len(v.t) && v.t[a] >= time
+			t := d.lists[v.times]
+			return int(a) < len(t) && t[a] >= time
 		}
-		for i := range v.from {
-			if f := &v.from[i]; f.agent == a && f.time >= time {
+		for k := range v.from {
+			if f := &v.from[k]; f.agent == a && f.time >= time {
 				return true
 			}
 		}
-		v = v.base
+		i = v.base
 	}
 	return false
 }
 
-// defers reports whether the clock has deferred joins, so that a question may have to perform them.
-func (c *clock) defers() bool { return c.v != nil && c.v.depth > 0 }
+// defers reports whether a clock has deferred joins, so that a question may have to perform them.
+func (d *clockPool) defers(c *clock) bool { return c.v != 0 && d.vec(c.v).depth > 0 }
 
-// reaches reports whether the clock knows a moment of an agent.
-func (c *clock) reaches(a history.Agent, time uint32) bool {
-	if a == c.agent || c.v == nil || c.v.depth == 0 {
-		return c.at(a) >= time
+// reaches reports whether a clock knows a moment of an agent.
+func (d *clockPool) reaches(c *clock, a history.Agent, time uint32) bool {
+	if a == c.agent || !d.defers(c) {
+		return d.at(c, a) >= time
 	}
-	if c.v.shows(a, time, maxChainLimit) {
+	if d.shows(c.v, a, time, maxChainLimit) {
 		return true
 	}
-	d := c.v.pool
 	d.answers++
 	d.eager = d.eager || leastDeferred*d.answers > d.deferrals+fewDeferred
-	return c.at(a) >= time
+	return d.at(c, a) >= time
 }
 
 // shorten performs the deferred joins of two clocks whose chains are too long, if that costs
@@ -167,8 +170,8 @@ func (d *Detector) shorten(c, from *clock) bool {
 	if d.chainLimit >= maxChainLimit {
 		within = math.MaxInt
 	}
-	for _, v := range []*vec{from.v, c.v} {
-		if v != nil && v.depth > 0 && !v.performWithin(within) {
+	for _, i := range []vecID{from.v, c.v} {
+		if i != 0 && d.vec(i).depth > 0 && !d.performWithin(i, within) {
 			d.chainLimit *= 2
 			return false
 		}
@@ -177,85 +180,68 @@ func (d *Detector) shorten(c, from *clock) bool {
 }
 
 // perform performs the deferred joins of a vector.
-func (v *vec) perform() { v.performWithin(math.MaxInt) }
+func (d *clockPool) perform(i vecID) { d.performWithin(i, math.MaxInt) }
 
 // performWithin is perform with a limit on visits. It returns false, and leaves the vector as it
 // is, if the limit is too low.
-func (v *vec) performWithin(visits int) bool {
-	d := v.pool
-	t := d.memory()
-	bottom := v.base
-	for bottom != nil && bottom.depth > 0 {
-		bottom = bottom.base
+func (d *clockPool) performWithin(i vecID, visits int) bool {
+	list := d.newList()
+	t := d.lists[list]
+	bottom := d.vec(i).base
+	for bottom != 0 && d.vec(bottom).depth > 0 {
+		bottom = d.vec(bottom).base
 	}
-	if bottom != nil {
-		t = append(t, bottom.t...)
+	if bottom != 0 {
+		t = append(t, d.lists[d.vec(bottom).times]...)
 	}
-	queue := append(d.toVisit[:0], clock{v: v})
-	for i := 0; i < len(queue); i++ {
-		c := queue[i]
+	queue := append(d.toVisit[:0], clock{v: i})
+	for k := 0; k < len(queue); k++ {
+		c := queue[k]
 		if c.time > 0 && t[c.agent] > c.time {
 			continue // a later moment of the agent has been found
 		}
-		for x := c.v; x != nil && x != bottom; x = x.base {
+		for at := c.v; at != 0 && at != bottom; {
 			d.visits++
 			if visits--; visits < 0 {
-				d.toVisit = queue
-				d.returnMemory(t)
+				d.toVisit, d.lists[list] = queue, t
+				d.freeLists = append(d.freeLists, list)
 				return false
 			}
+			x := d.vec(at)
 			if x.depth == 0 {
-				t = extend(t, len(x.t))
-				raise(t, x.t)
+				known := d.lists[x.times]
+				t = extend(t, len(known))
+				raise(t, known)
 				break
 			}
-			for k := range x.from {
-				f := &x.from[k]
+			for n := range x.from {
+				f := &x.from[n]
 				if t = extend(t, int(f.agent)+1); t[f.agent] >= f.time {
 					continue
 				}
-				if t[f.agent] = f.time; f.v != nil {
+				if t[f.agent] = f.time; f.v != 0 {
 					queue = append(queue, *f)
 				}
 			}
+			at = x.base
 		}
 	}
-	d.toVisit = queue
+	d.toVisit, d.lists[list] = queue, t
 	d.eager = d.eager || d.visits > mostVisits*(d.deferrals+fewDeferred)
-	d.dropDeferred(v)
-	v.t = t
+	d.dropDeferred(i)
+	d.vec(i).times = list
 	return true
 }
 
-// memory returns an empty slice for times, from the pool if possible.
-func (d *clockPool) memory() []uint32 {
-	n := len(d.vecs)
-	if n == 0 {
-		return nil
-	}
-	v := d.vecs[n-1]
-	d.vecs = d.vecs[:n-1]
-	t := v.t[:0]
-	v.t = nil
-	d.bare = append(d.bare, v)
-	return t
-}
-
-// returnMemory returns a slice for times to the pool.
-func (d *clockPool) returnMemory(t []uint32) {
-	if cap(t) > 0 {
-		d.vecs = append(d.vecs, &vec{t: t})
-	}
-}
-
 // dropDeferred forgets the deferred joins of a vector.
-func (d *clockPool) dropDeferred(v *vec) {
+func (d *clockPool) dropDeferred(i vecID) {
+	v := d.vec(i)
 	x := v.deferred
-	v.deferred = deferred{}
-	if x.base != nil {
+	v.deferred, v.depth = deferred{}, 0
+	if x.base != 0 {
 		d.dropVec(x.base)
 	}
-	for i := range x.from {
-		d.drop(&x.from[i])
+	for k := range x.from {
+		d.drop(&x.from[k])
 	}
 }

@@ -25,7 +25,7 @@ func TestDeferredJoins(tt *testing.T) {
 		var given []known
 		compare := func(c *clock, times *[agents]uint32) {
 			for a := range history.Agent(agents) {
-				if got := c.at(a); got != times[a] {
+				if got := d.at(c, a); got != times[a] {
 					t.Fatalf("knows agent %d up to %d, want %d", a, got, times[a])
 				}
 			}
@@ -51,7 +51,7 @@ func TestDeferredJoins(tt *testing.T) {
 			}
 			switch {
 			case s.do == 0:
-				given = append(given, known{c.hold(), want[s.agent]})
+				given = append(given, known{d.holdClock(*c), want[s.agent]})
 				c.time++
 			case s.do == 1 && len(given) > 0 && int(given[k].clock.agent) != s.agent:
 				d.join(c, &given[k].clock)
@@ -67,7 +67,7 @@ func TestDeferredJoins(tt *testing.T) {
 				o.time++
 			case s.do == 4:
 				time := uint32(s.other) % (d.agents[of].clk.time + 1)
-				if got := c.reaches(history.Agent(of), time); got != (want[s.agent][of] >= time) {
+				if got := d.reaches(c, history.Agent(of), time); got != (want[s.agent][of] >= time) {
 					t.Fatalf("agent %d knows agent %d at %d: %v, but knows it up to %d", s.agent, of, time, got, want[s.agent][of])
 				}
 			}
@@ -104,7 +104,7 @@ func TestDeferredRing(t *testing.T) {
 		for a := 1; a <= agents; a++ {
 			c := &d.agents[a].clk
 			d.drop(&given[a])
-			given[a] = c.hold()
+			given[a] = d.holdClock(*c)
 			c.time++
 		}
 		for a := 1; a <= agents; a++ {
@@ -117,7 +117,7 @@ func TestDeferredRing(t *testing.T) {
 		t.Errorf("at once: %v; %d joins deferred, %d vectors visited, %d live", d.eager, d.deferrals, d.visits, d.liveVecs)
 	}
 	c := &d.agents[1].clk
-	if got, want := c.at(agents/2), uint32(steps-(agents/2-1)+1); got != want {
+	if got, want := d.at(c, agents/2), uint32(steps-(agents/2-1)+1); got != want {
 		t.Errorf("agent 1 knows agent %d up to %d, want %d", agents/2, got, want)
 	}
 }
@@ -130,10 +130,12 @@ func TestDeferredJoinsOfLaterPasses(t *testing.T) {
 	d.deferAll, d.facts.pass = true, 2
 	c := &d.agents[1].clk
 	d.join(c, &clock{agent: 3, time: 1})
-	c.hold()
-	d.join(c, &clock{v: &vec{refs: 1, t: []uint32{0, 0, 7}}, agent: 3, time: 3})
+	d.holdClock(*c)
+	v := d.newVec()
+	d.setTimes(v, []uint32{0, 0, 7})
+	d.join(c, &clock{v: v, agent: 3, time: 3})
 	d.join(c, &clock{agent: 3, time: 5})
-	if got := c.at(2); got != 7 {
+	if got := d.at(c, 2); got != 7 {
 		t.Errorf("agent 2 is known up to %d, want 7", got)
 	}
 }

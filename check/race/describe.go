@@ -111,7 +111,7 @@ func (d *Detector) state(f, e *event) string {
 	switch {
 	case d.doneAt(f) == 0:
 		return "possibly still in flight"
-	case f.agent != e.agent && d.agents[e.agent].clk.reaches(f.agent, f.issued):
+	case f.agent != e.agent && d.reaches(&d.agents[e.agent].clk, f.agent, f.issued):
 		return fmt.Sprintf("in this run it ended before the other access, but it was still in flight at the last release of %v", d.agentOf(f))
 	}
 	return fmt.Sprintf("in this run it ended before the other access, but nothing notifies %v of its end", d.agentOf(e))
@@ -264,7 +264,7 @@ func (d *Detector) missingInOne(f, e *event, here, there string) string {
 // Earlier ones, such as a signal that f itself carries, need not have reached it.
 func (d *Detector) releasedAfter(f *event, x history.Agent) *release {
 	a := &d.agents[f.agent]
-	known := d.agents[x].clk.at(f.agent)
+	known := d.at(&d.agents[x].clk, f.agent)
 	if known < f.issued {
 		return nil
 	}

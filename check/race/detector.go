@@ -61,6 +61,8 @@ type Detector struct {
 	waiting
 	joining
 	packets
+	deliveryPool
+	tidyingReceipts
 }
 
 // learned notes whether a record gave new facts, which a repeated run must know from its start.
@@ -90,6 +92,7 @@ type agent struct {
 	held    *held          // the locked sections that it is in; nil: none
 	doubts  *doubts
 	jointly
+	receiving
 
 	releases *[8]release // its latest releases; nil: none
 	released int
@@ -131,8 +134,9 @@ func newDetector(o Options, f *facts) *Detector {
 		shadow: shadow{pages: newTable(func(p *pages) { p[0][0].one = 0 })},
 		words:  words{pages: newTable(func(p *wordPage) { p[0] = untouched })},
 		spots:  placeNames{index: map[placeName]placeID{}}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
-		clockPool: clockPool{deferring: deferring{chainLimit: firstChainLimit}},
-		guarding:  guarding{compared: map[[2]history.Agent]bool{}},
+		clockPool:       clockPool{lists: make([][]uint32, 1), deferring: deferring{chainLimit: firstChainLimit}},
+		tidyingReceipts: tidyingReceipts{limit: leastReceipts, least: leastReceipts},
+		guarding:        guarding{compared: map[[2]history.Agent]bool{}},
 	}
 	d.log = history.New(d.judge)
 	d.log.Brief = !f.whole
@@ -184,7 +188,7 @@ const lastTime = 1 << 31
 // the next moment of the agent.
 func (d *Detector) publish(r *history.Record) clock {
 	a := &d.agents[r.Agent]
-	c := a.clk.hold()
+	c := d.holdClock(a.clk)
 	to := int32(-1)
 	if r.Kind == history.Notify || r.Kind == history.RMW {
 		to = r.Peer
@@ -215,17 +219,22 @@ func (d *Detector) record(r *history.Record) {
 		d.agent(r.Other)
 		a = d.agent(r.Agent) // the first pointer may be stale
 	}
-	if a.grid.v != nil && r.Kind != history.Join {
+	if d.made > d.limit {
+		d.tidyReceipts()
+	}
+	if a.grid.v != 0 && r.Kind != history.Join {
 		d.endGrid(r.Agent)
 	}
 	switch r.Kind {
 	case history.Notify:
 		a.row++
-	case history.Put, history.Complete:
-	default:
-		if a.row = 0; a.notified {
-			a.tick()
+	case history.Put, history.Store, history.Complete:
+	case history.Load:
+		if a.row > 0 && !d.untouched(r) {
+			a.endRow()
 		}
+	default:
+		a.endRow()
 	}
 	if a.doubts != nil {
 		d.resolve(r.Agent, r)
@@ -248,6 +257,9 @@ func (d *Detector) record(r *history.Record) {
 	case history.Get:
 		d.getting(r)
 	case history.Complete:
+		if len(a.loading) > 0 {
+			d.completeLoad(a, r.Op)
+		}
 		if len(a.unfinished) > 0 {
 			d.completeJoint(a, r.Op, r.Done)
 		}
@@ -256,6 +268,7 @@ func (d *Detector) record(r *history.Record) {
 		}
 	case history.Drain:
 		d.completeJoints(a, false)
+		d.completeLoads(a)
 		for a.plain.head != 0 {
 			d.finish(d.event(a.plain.head))
 		}
@@ -339,8 +352,8 @@ func (d *Detector) joinAgent(r *history.Record) {
 
 // endGrid orders the programs of a grid before all later operations of their stream.
 func (d *Detector) endGrid(s history.Agent) {
-	if a := &d.agents[s]; a.grid.v != nil {
-		d.joinTimes(&a.clk, a.grid.times())
+	if a := &d.agents[s]; a.grid.v != 0 {
+		d.joinTimes(&a.clk, d.times(&a.grid))
 		d.drop(&a.grid)
 	}
 }
@@ -362,6 +375,7 @@ func (d *Detector) rest() {
 	d.full = d.full[:0]
 	d.clearSheets()
 	d.pages.clear()
+	d.restReceived()
 	d.restGuards()
 	for i, q := range d.rings {
 		q.forget(d)
@@ -382,6 +396,14 @@ func (d *Detector) plainAccess(r *history.Record) {
 		e.done = e.issued
 		d.access(e, &r.Source)
 		d.release(e)
+	}
+	if n := d.loadReceived(r); n > 0 {
+		if n == r.Range.Bytes {
+			return
+		}
+		rest := *r
+		rest.Range.Addr, rest.Range.Bytes = r.Range.Addr+mem.Addr(n), r.Range.Bytes-n
+		r = &rest
 	}
 	if d.plainJointly(r) {
 		return

@@ -103,6 +103,10 @@ func (s *size) value() int64 { return s.v }
 // order returns the number of an update among those of its agent to this word.
 func (e *event) order() uint32 { return uint32(e.rows) }
 
+// after returns the number of the puts of joint signals on their links. Such an event has it in
+// place of an operation.
+func (e *event) after() uint32 { return uint32(e.op) }
+
 // moreID is the number of a more; 0: none.
 type moreID uint32
 
@@ -120,7 +124,6 @@ type more struct {
 	saw     []history.Agent // agents that have read the updated word and have not acted on it
 	ops     []uint64        // of a joint event: accesses that are not complete, ascending
 	opsDone int             // the first ones of ops that are complete
-	after   uint32          // of joint signals: the number of their puts
 	past    []updateName    // of a later update: see later.past
 }
 
@@ -192,7 +195,7 @@ type eventPool struct {
 	neighbours [][]listPlaces // of the events
 	mores      []*more
 	freeMores  []moreID
-	free       []eventID
+	free       eventID // the first of those that are not in use, which are linked by next
 	liveEvents int
 }
 
@@ -247,22 +250,24 @@ func (d *Detector) event(i eventID) *event { return &d.slabs[i>>slabBits][i&(sla
 
 // freeEvent returns the number of an event that is not in use.
 func (d *Detector) freeEvent() eventID {
-	if len(d.free) == 0 {
-		slab := make([]event, slabSize)
-		first := eventID(len(d.slabs)) << slabBits
+	if d.free == 0 {
+		slab, first := make([]event, slabSize), eventID(len(d.slabs))<<slabBits
 		d.slabs = append(d.slabs, slab)
 		d.neighbours = append(d.neighbours, make([]listPlaces, slabSize))
 		for i := slabSize - 1; i >= 0; i-- {
-			slab[i].id = first + eventID(i)
-			if slab[i].id != 0 {
-				d.free = append(d.free, slab[i].id)
+			if slab[i].id = first + eventID(i); slab[i].id != 0 {
+				d.giveBack(slab[i].id)
 			}
 		}
 	}
-	i := d.free[len(d.free)-1]
-	d.free = d.free[:len(d.free)-1]
+	i := d.free
+	p := d.placeIn(i)
+	d.free, p.next = p.next, 0
 	return i
 }
+
+// giveBack puts the number of an event into the list of those that are not in use.
+func (d *Detector) giveBack(i eventID) { d.placeIn(i).next, d.free = d.free, i }
 
 func (d *Detector) newEvent(r *history.Record) *event {
 	e := d.event(d.freeEvent())
@@ -308,7 +313,7 @@ func (d *Detector) release(e *event) {
 		}
 		next := e.carrier
 		e.carrier, e.link, e.more = 0, 0, 0
-		d.free = append(d.free, e.id)
+		d.giveBack(e.id)
 		d.liveEvents--
 		if next == 0 {
 			return
@@ -473,17 +478,17 @@ func (d *Detector) knows(c *clock, e *event) bool {
 // knowsItself reports what knows does, without the accesses that waited for the event.
 func (d *Detector) knowsItself(c *clock, e *event) bool {
 	for ; e != nil; e = d.carrierOf(e) {
-		if e.seen.time != 0 && c.reaches(e.seen.agent, e.seen.time) || d.surelyDone(c, e) {
+		if e.seen.time != 0 && d.reaches(c, e.seen.agent, e.seen.time) || d.surelyDone(c, e) {
 			return true
 		}
 		if e.more != 0 {
 			for _, w := range d.mores[e.more].seen {
-				if c.reaches(w.agent, w.time) {
+				if d.reaches(c, w.agent, w.time) {
 					return true
 				}
 			}
 		}
-		if e.link != 0 && d.covers(c, e) || e.done != 0 && c.reaches(e.agent, e.done) { // surelyDone has called doneAt
+		if e.link != 0 && d.covers(c, e) || e.done != 0 && d.reaches(c, e.agent, e.done) { // surelyDone has called doneAt
 			return true
 		}
 	}
@@ -493,7 +498,7 @@ func (d *Detector) knowsItself(c *clock, e *event) bool {
 // surelyDone reports whether the clock shows at once that the agent of an event has completed it.
 func (d *Detector) surelyDone(c *clock, e *event) bool {
 	done := d.doneAt(e)
-	return done != 0 && (e.agent == c.agent && c.time >= done || c.v.shows(e.agent, done, mostBases))
+	return done != 0 && (e.agent == c.agent && c.time >= done || d.shows(c.v, e.agent, done, mostBases))
 }
 
 // carrierOf returns the carrier of an event, or nil.

@@ -105,3 +105,38 @@ func (d *Detector) Times() (ts []uint32) {
 	}
 	return ts
 }
+
+// TidyReceipts looks for unused receipts when there are a few.
+func (d *Detector) TidyReceipts() { d.least, d.limit = 8, 8 }
+
+// Receipts returns the number of receipts of all agents.
+func (d *Detector) Receipts() (n int) {
+	d.log.Flush()
+	for i := range d.agents {
+		n += len(d.agents[i].receipts)
+	}
+	return n
+}
+
+// Received returns the number of agents that have an event for what they have received or loaded.
+func (d *Detector) Received() (n int) {
+	d.log.Flush()
+	for i := range d.agents {
+		if d.agents[i].received != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Settlings returns the number of settlings.
+func (d *Detector) Settlings() int { d.log.Flush(); return len(d.words.settlings.list) }
+
+// Unsent returns the number of joint events of puts and notifications that are not complete.
+func (d *Detector) Unsent() (n int) {
+	d.log.Flush()
+	for i := range d.agents {
+		n += len(d.agents[i].unsent)
+	}
+	return n
+}

@@ -113,8 +113,8 @@ func (f *facts) comes(d *Detector, w *word, e *event) bool {
 		}
 		l = &later{laterKey: key, to: pe(w.addr), set: e.set, value: e.value(), time: e.clk.time, seq: e.seq,
 			before: e.before, past: past, call: d.call(e), line: d.line(e)}
-		for a := range e.clk.width() {
-			l.times = append(l.times, e.clk.at(history.Agent(a)))
+		for a := range d.width(&e.clk) {
+			l.times = append(l.times, d.at(&e.clk, history.Agent(a)))
 		}
 		f.roughen(l)
 		f.later[key] = l
@@ -123,7 +123,7 @@ func (f *facts) comes(d *Detector, w *word, e *event) bool {
 	}
 	news := false
 	for a := range l.times {
-		if t := e.clk.at(history.Agent(a)); t < l.times[a] {
+		if t := d.at(&e.clk, history.Agent(a)); t < l.times[a] {
 			l.times[a], news = t, true
 		}
 	}
@@ -175,7 +175,7 @@ func (d *Detector) foresee(w *word) {
 		e.future, e.update, e.addr, e.typ, e.set, e.v, e.rows = true, true, w.addr, w.typ, l.set, l.value, int32(l.order)
 		e.link, e.class, e.seq, e.before = d.linkTo(l.agent, l.to), control, l.seq, l.before
 		v := d.newVec()
-		v.t = append(v.t, l.times...)
+		d.setTimes(v, slices.Clone(l.times))
 		e.clk = clock{v, l.agent, l.time}
 		if len(l.past) > 0 {
 			d.needMore(e).past = slices.Clone(l.past)

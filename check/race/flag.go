@@ -15,6 +15,6 @@ import (
 
 // succeededBy reports whether the next use of a settled flag is a packet with another flag. Whether
 // its sender knows of the wait is seen later: see reads.
-func (x *settledWord) succeededBy(r *history.Record) bool {
+func (x *settling) succeededBy(r *history.Record) bool {
 	return r.Kind == history.Notify && r.Lines != tl.NoLine && r.Value != int64(x.base)
 }

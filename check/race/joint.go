@@ -1,6 +1,8 @@
 package race
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"kernbench/mem"
@@ -48,14 +50,17 @@ type moment struct {
 type jointly struct {
 	moments    *[jointKinds]moment
 	unfinished []*event // joint events that are not complete, as long as they are needed
+	unsent     []*event // those of puts and notifications, which are complete only when all is
 	sources    *event   // of sources that it has read: see source.go
 	misfits    uint8    // sources that are not to be tried
 	linked     []*event // joint events with effects at PEs, by seq, as long as a stretch or word refers to them
 
-	notified    bool   // it has notified others at its current moment
-	row         int    // notifications since its last operation of another kind
-	jointPut    uint64 // its last put with a joint event, which a signal may belong to
-	jointPutSeq uint32
+	notified bool   // it has notified others at its current moment
+	row      int    // notifications since its last operation of another kind
+	longRow  bool   // the row before had more than a few
+	jointPut uint64 // its last put with a joint event, which a signal may belong to
+	lastPut  *event // its joint event
+	lastTo   history.Range
 }
 
 // joining is the state of a Detector for joint events.
@@ -83,7 +88,7 @@ func (d *Detector) shareEvent(r *history.Record, k jointKind, to int32) *event {
 		d.endMoment(m)
 		m.time, m.n = a.clk.time, 0
 	}
-	if m.n++; m.n+a.row <= fewAccesses && !d.jointAll {
+	if m.n++; m.n+a.row <= fewAccesses && !d.jointAll && !(a.longRow && r.Carry) {
 		return nil
 	}
 	linked := k == jointStores || k == jointPuts
@@ -95,7 +100,7 @@ func (d *Detector) shareEvent(r *history.Record, k jointKind, to int32) *event {
 		m.fences != a.fences || l.seq > e.seq || l.seq == e.seq && d.opts.Order != mem.PutSignal) {
 		d.endMoment(m)
 	}
-	if m.e != nil && !d.mores[m.e.more].accepts(r.Op) {
+	if m.e != nil && k != jointPuts && !d.mores[m.e.more].accepts(r.Op) {
 		return nil
 	}
 	if m.e == nil {
@@ -107,11 +112,15 @@ func (d *Detector) shareEvent(r *history.Record, k jointKind, to int32) *event {
 			d.number(e, compute)
 		case jointPuts:
 			d.number(e, collective)
+			a.unsent = append(a.unsent, e)
 		}
 	}
 	e := m.e
 	if linked {
 		l.seq = e.seq
+	}
+	if k == jointPuts {
+		return e
 	}
 	e.done = 0
 	x := d.needMore(e)
@@ -147,7 +156,6 @@ func (d *Detector) newJoint(r *history.Record) *event {
 	d.joints++
 	e := d.newEvent(r)
 	e.joint, e.op = true, 0
-	d.needMore(e)
 	return e
 }
 
@@ -190,6 +198,11 @@ func (d *Detector) endMoments(a *agent) {
 		d.release(a.sources)
 		a.sources = nil
 	}
+	if a.received != nil {
+		d.release(a.received)
+		a.received = nil
+	}
+	d.dropOwn(a)
 	if a.moments != nil {
 		for i := range a.moments {
 			d.endMoment(&a.moments[i])
@@ -200,13 +213,22 @@ func (d *Detector) endMoments(a *agent) {
 // forgetJoint takes a joint event that is needed no more out of the lists of its agent.
 func (d *Detector) forgetJoint(e *event) {
 	a := &d.agents[e.agent]
-	same := func(x *event) bool { return x == e }
-	if e.done == 0 {
-		a.unfinished = slices.DeleteFunc(a.unfinished, same)
-	}
 	if e.seq != 0 {
-		a.linked = slices.DeleteFunc(a.linked, same)
+		a.linked = without(a.linked, e)
 	}
+	if e.done == 0 {
+		a.unsent = without(a.unsent, e)
+		a.unfinished = slices.DeleteFunc(a.unfinished, func(x *event) bool { return x == e })
+	}
+}
+
+// without returns events without one of them. The events have ascending numbers.
+func without(l []*event, e *event) []*event {
+	i, _ := slices.BinarySearchFunc(l, e.seq, func(x *event, seq uint32) int { return cmp.Compare(x.seq, seq) })
+	if i < len(l) && l[i] == e {
+		return slices.Delete(l, i, i+1)
+	}
+	return l
 }
 
 // completeJoint completes an access of a joint event, to an extent.
@@ -232,27 +254,37 @@ func (d *Detector) completeJoint(a *agent, op uint64, done history.Done) {
 			x.ops = slices.Delete(x.ops, at, end)
 		}
 		if x.opsDone == len(x.ops) {
-			d.finishJoint(a, i)
+			d.finishJoint(a, e)
+			a.unfinished = slices.Delete(a.unfinished, i, i+1)
 			i--
 		}
 	}
 }
 
-// finishJoint completes the unfinished joint event with a number.
-func (d *Detector) finishJoint(a *agent, i int) {
-	e := a.unfinished[i]
-	x := d.mores[e.more]
-	x.ops, x.opsDone = x.ops[:0], 0
+// finishJoint completes a joint event, which leaves its list.
+func (d *Detector) finishJoint(a *agent, e *event) {
+	if e.more != 0 {
+		x := d.mores[e.more]
+		x.ops, x.opsDone = x.ops[:0], 0
+	}
 	e.done = a.now()
-	a.unfinished = slices.Delete(a.unfinished, i, i+1)
 }
 
 // completeJoints completes the joint events of an agent, or those of its loads and stores.
 func (d *Detector) completeJoints(a *agent, all bool) {
-	for i := len(a.unfinished) - 1; i >= 0; i-- {
-		if all || a.unfinished[i].plain() {
-			d.finishJoint(a, i)
+	a.unfinished = slices.DeleteFunc(a.unfinished, func(e *event) bool {
+		ends := all || e.plain()
+		if ends {
+			d.finishJoint(a, e)
 		}
+		return ends
+	})
+	if all {
+		for _, e := range a.unsent {
+			d.finishJoint(a, e)
+		}
+		clear(a.unsent)
+		a.unsent = a.unsent[:0]
 	}
 }
 
@@ -278,7 +310,7 @@ func (d *Detector) knowsAt(c *clock, e *event, to int32) bool {
 // knowsJoint reports whether an agent with this clock knows that the accesses of a joint event on a
 // link are complete.
 func (d *Detector) knowsJoint(c *clock, e *event, on linkID) bool {
-	return e.done != 0 && c.reaches(e.agent, e.done) || on != 0 && d.coversOn(on, c, e)
+	return e.done != 0 && d.reaches(c, e.agent, e.done) || on != 0 && d.coversOn(on, c, e)
 }
 
 // beforeAt reports whether the access f of PE to is complete before e takes place. One of them is
@@ -308,7 +340,10 @@ func (d *Detector) hidesHazards() bool {
 
 // putJointly handles a put whose accesses have joint events. It returns false if there are none.
 func (d *Detector) putJointly(r *history.Record) bool {
-	if r.Atomic || r.Range.Bytes == 0 || pe(r.Range.Addr) != r.Peer || r.Carry && !d.mayCarry(r) {
+	if r.Atomic || r.Range.Bytes == 0 || pe(r.Range.Addr) != r.Peer {
+		return false
+	}
+	if r.Carry && (r.Range.Bytes > math.MaxUint32 || !d.mayShare(&d.agents[r.Agent], r)) {
 		return false
 	}
 	e := d.shareEvent(r, jointPuts, r.Peer)
@@ -333,7 +368,7 @@ func (d *Detector) putJointly(r *history.Record) bool {
 	d.access(e, &r.Range)
 	d.keepPut(r.Agent, nil)
 	a := &d.agents[r.Agent]
-	a.jointPut, a.jointPutSeq = r.Op, e.seq
+	a.jointPut, a.lastPut, a.lastTo = r.Op, e, r.Range
 	return true
 }
 

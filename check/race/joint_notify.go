@@ -13,7 +13,7 @@ import (
 // mayShare reports whether an agent's notification may have a joint event. It must be the first
 // change of its word, an addition or the flag of a packet, and not the only one in its row.
 func (d *Detector) mayShare(a *agent, r *history.Record) bool {
-	if !d.sharing(a) || a.row <= fewAccesses && !d.jointAll || d.isStream(a) {
+	if !d.sharing(a) || a.row <= fewAccesses && !d.jointAll && !a.longRow || d.isStream(a) {
 		return false
 	}
 	if r.Update == tl.SignalSet && (r.Lines == tl.NoLine || d.facts.flags) {
@@ -21,6 +21,17 @@ func (d *Detector) mayShare(a *agent, r *history.Record) bool {
 	}
 	return r.Value > 0 && r.Type.Wrap(r.Value) == r.Value && pe(r.Word) == r.Peer &&
 		*d.words.at(r.Word) == untouched && !d.facts.of(r.Word)
+}
+
+// endRow ends a row of notifications, and its moment. Rows are often as long as the one before.
+func (a *agent) endRow() {
+	if a.row > 0 {
+		a.longRow = a.row > fewAccesses
+		a.row = 0
+	}
+	if a.notified {
+		a.tick()
+	}
 }
 
 // notifyJointly handles a notification that has a joint event. It returns false if it has none.
@@ -34,7 +45,7 @@ func (d *Detector) notifyJointly(r *history.Record) bool {
 		if a.jointPut != r.Op {
 			return false
 		}
-		k, after = jointSignals, a.jointPutSeq
+		k, after = jointSignals, a.lastPut.seq
 	}
 	m, l := a.momentOf(k), d.fencedLink(r.Agent, r.Peer)
 	if e := m.e; e != nil && (m.time != a.clk.time || l.seq > e.seq || e.v != r.Value || e.typ != r.Type || e.x != uint8(r.Lines)) {
@@ -44,16 +55,20 @@ func (d *Detector) notifyJointly(r *history.Record) bool {
 		e := d.newJoint(r)
 		e.update, e.typ, e.v, e.rows, e.carries = true, r.Type, r.Value, 1, r.Carry
 		e.set, e.x = r.Update == tl.SignalSet, uint8(r.Lines)
-		e.clk = a.clk.hold()
+		e.clk = d.holdClock(a.clk)
 		m.e, m.time = e, a.clk.time
 		d.number(e, control)
-		d.mores[e.more].after = after
-		a.unfinished = append(a.unfinished, e)
+		e.op = uint64(after)
+		a.unsent = append(a.unsent, e)
 	}
 	a.notified = true
 	l.seq = m.e.seq
 	m.e.hold()
-	*d.words.at(r.Word) = stateOf(oneUpdate, uint32(m.e.id))
+	if r.Carry {
+		*d.words.at(r.Word) = stateOf(oneDelivery, d.newDelivery(m.e, a.lastPut, &a.lastTo))
+	} else {
+		*d.words.at(r.Word) = stateOf(oneUpdate, uint32(m.e.id))
+	}
 	d.words.addSingle(r.Word)
 	return true
 }
@@ -75,8 +90,8 @@ func (d *Detector) ownUpdate(e *event, w history.Word) *event {
 	d.liveEvents++
 	id := x.id
 	*x = *e
-	x.id, x.refs, x.joint, x.more, x.pending, x.addr = id, 1, false, 0, false, w
-	x.clk = e.clk.hold()
+	x.id, x.refs, x.joint, x.more, x.pending, x.addr, x.op = id, 1, false, 0, false, w, 0
+	x.clk = d.holdClock(e.clk)
 	x.link = d.linkOf(e, pe(w))
 	d.insert(x)
 	if x.done == 0 {
@@ -105,23 +120,4 @@ func (d *Detector) insert(e *event) {
 	} else {
 		live.tail = e.id
 	}
-}
-
-// mayCarry reports whether a put may have a joint event, though a notification goes with it. The
-// notification must have one too, and proves all that its agent has sent to the PE. So the put must
-// be the first effect there after a fence.
-func (d *Detector) mayCarry(r *history.Record) bool {
-	l := d.fencedLink(r.Agent, r.Peer)
-	return l.seq <= l.fenced && d.mayShare(&d.agents[r.Agent], r)
-}
-
-// proven returns the numbers up to which the first wait for a word finds its link empty. Later
-// updates of the word prove less of the put than this one. So once there are others, no wait proves
-// it.
-func (d *Detector) proven(e *event) seqs {
-	upTo := e.before
-	if e.joint {
-		upTo[collective] = max(upTo[collective], d.mores[e.more].after)
-	}
-	return upTo
 }

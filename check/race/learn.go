@@ -12,6 +12,7 @@ import (
 // question is a read of a word with its result. The answer is what holds in every choice of updates
 // that explains the result.
 type question struct {
+	pool    *clockPool
 	clk     *clock // of the reading agent, before it has learned anything
 	asked   uint32 // the moment of the read: updates that know of it were later
 	cmp     tl.Cmp
@@ -31,7 +32,7 @@ func (q *question) all(yield func(*event) bool) {
 		}
 	}
 	for _, u := range q.later {
-		if !u.clk.reaches(q.clk.agent, q.asked) && !yield(u) {
+		if !q.pool.reaches(&u.clk, q.clk.agent, q.asked) && !yield(u) {
 			return
 		}
 	}
@@ -49,7 +50,7 @@ type knowledge struct {
 	covers []linkCover // what has been sent on links has taken effect
 	sure   []*event    // updates that have taken effect
 
-	v     vec // scratch of clock
+	v     vecID // scratch of clock; 0: none so far
 	known clock
 }
 
@@ -63,33 +64,33 @@ func (y *knowledge) reset() {
 }
 
 // at returns the time up to which an agent is known.
-func (y *knowledge) at(a history.Agent) uint32 {
+func (y *knowledge) at(p *clockPool, a history.Agent) uint32 {
 	t := uint32(0)
 	if int(a) < len(y.times) {
 		t = y.times[a]
 	}
 	if y.one != nil {
-		t = max(t, y.one.at(a))
+		t = max(t, p.at(y.one, a))
 	}
 	return t
 }
 
-func (y *knowledge) width() int {
+func (y *knowledge) width(p *clockPool) int {
 	n := len(y.times)
 	if y.one != nil {
-		n = max(n, y.one.width())
+		n = max(n, p.width(y.one))
 	}
 	return n
 }
 
 // whole sets y to all that a clock knows.
-func (y *knowledge) whole(c *clock) {
-	n := max(y.width(), c.width())
+func (y *knowledge) whole(p *clockPool, c *clock) {
+	n := max(y.width(p), p.width(c))
 	for len(y.times) < n {
 		y.times = append(y.times, 0)
 	}
 	for i := range y.times {
-		y.times[i] = max(y.at(history.Agent(i)), c.at(history.Agent(i)))
+		y.times[i] = max(y.at(p, history.Agent(i)), p.at(c, history.Agent(i)))
 	}
 	y.one = nil
 }
@@ -108,21 +109,24 @@ func (y *knowledge) cover(l linkID, upTo seqs) {
 }
 
 // clock returns a clock with this knowledge.
-func (y *knowledge) clock() *clock {
+func (y *knowledge) clock(p *clockPool) *clock {
 	if len(y.times) == 0 && y.one != nil {
 		return y.one
 	}
 	if y.one != nil {
-		y.whole(y.one)
+		y.whole(p, y.one)
 	}
-	y.v.t = y.times
-	y.known = clock{v: &y.v, agent: -1}
+	if y.v == 0 {
+		y.v = p.newVec()
+	}
+	p.setTimes(y.v, y.times)
+	y.known = clock{v: y.v, agent: -1}
 	return &y.known
 }
 
 // common reduces y to what also holds in o.
 func (d *Detector) common(y, o *knowledge) {
-	yc, oc := y.clock(), o.clock()
+	yc, oc := y.clock(&d.clockPool), o.clock(&d.clockPool)
 	n := len(y.sure)
 	for _, u := range o.sure {
 		if !slices.Contains(y.sure[:n], u) && d.knows(yc, u) {
@@ -144,7 +148,7 @@ func (d *Detector) common(y, o *knowledge) {
 		}
 	}
 	y.covers = kept
-	y.commonTimes(o)
+	y.commonTimes(&d.clockPool, o)
 }
 
 // emptiedUpTo returns up to which number the messages of link l have taken effect, according to
@@ -159,22 +163,22 @@ func (d *Detector) emptiedUpTo(y *knowledge, l linkID, c *clock, most seqs) seqs
 	return upTo
 }
 
-func (y *knowledge) commonTimes(o *knowledge) {
-	n := min(y.width(), o.width())
+func (y *knowledge) commonTimes(p *clockPool, o *knowledge) {
+	n := min(y.width(p), o.width(p))
 	for len(y.times) < n {
 		y.times = append(y.times, 0)
 	}
 	for i := range n {
-		y.times[i] = min(y.at(history.Agent(i)), o.at(history.Agent(i)))
+		y.times[i] = min(y.at(p, history.Agent(i)), o.at(p, history.Agent(i)))
 	}
 	y.one, y.times = nil, y.times[:n]
 }
 
 // weaker reports whether y adds less than o to what an agent with clock c knows.
-func (y *knowledge) weaker(o *knowledge, c *clock) bool {
-	for i := range o.width() {
+func (y *knowledge) weaker(p *clockPool, o *knowledge, c *clock) bool {
+	for i := range o.width(p) {
 		a := history.Agent(i)
-		if t := o.at(a); t > c.at(a) && y.at(a) < t {
+		if t := o.at(p, a); t > p.at(c, a) && y.at(p, a) < t {
 			return true
 		}
 	}
@@ -276,8 +280,8 @@ func (d *Detector) last(q *question, c *event, y *knowledge) bool {
 		return false
 	}
 	if c != nil {
-		if y.width() > 0 {
-			y.whole(&c.clk)
+		if y.width(&d.clockPool) > 0 {
+			y.whole(&d.clockPool, &c.clk)
 		} else {
 			y.one = &c.clk
 		}
@@ -369,7 +373,7 @@ func (d *Detector) weigh(q *question, opt []*event, need, sign int64, y *knowled
 		}
 	case sum-need < least: // none may be missing
 		for _, u := range opt {
-			y.whole(&u.clk)
+			y.whole(&d.clockPool, &u.clk)
 		}
 	default:
 		d.countNews(q.clk, opt, w)
@@ -387,7 +391,7 @@ func (d *Detector) leastTimes(opt []*event, w []int64, need, slack int64, y *kno
 	s := &d.learning
 	width := 0
 	for _, u := range opt {
-		width = max(width, u.clk.width())
+		width = max(width, d.width(&u.clk))
 	}
 	for len(y.times) < width {
 		y.times = append(y.times, 0)
@@ -399,7 +403,7 @@ func (d *Detector) leastTimes(opt []*event, w []int64, need, slack int64, y *kno
 		}
 		order := s.order[:0]
 		for i, u := range opt {
-			order = append(order, weightedTime{u.clk.at(a), w[i]})
+			order = append(order, weightedTime{d.at(&u.clk, a), w[i]})
 		}
 		s.order = order
 		slices.SortFunc(order, func(x, y weightedTime) int { return cmp.Compare(x.time, y.time) })

@@ -213,7 +213,7 @@ func (d *Detector) covers(c *clock, e *event) bool { return d.coversOn(e.link, c
 // of an agent knows that agent's time then. So a clock that does not know when the event was issued
 // needs no look at the link.
 func (d *Detector) coversOn(on linkID, c *clock, e *event) bool {
-	if !d.plain && !c.defers() && c.at(e.agent) < e.issued {
+	if !d.plain && !d.defers(c) && d.at(c, e.agent) < e.issued {
 		return false
 	}
 	l := d.linkAt(on)
@@ -222,7 +222,7 @@ func (d *Detector) coversOn(on linkID, c *clock, e *event) bool {
 	}
 	known := d.coversOf(l)
 	for i := len(known) - 1; i >= 0; i-- {
-		if v := &known[i]; v.upTo[e.class] >= e.seq && c.reaches(v.agent, v.time) {
+		if v := &known[i]; v.upTo[e.class] >= e.seq && d.reaches(c, v.agent, v.time) {
 			return true
 		}
 	}
@@ -273,7 +273,7 @@ func (d *Detector) emptied(on linkID, c *clock, most seqs) seqs {
 		}
 	}
 	for _, v := range d.coversOf(l) {
-		if c.reaches(v.agent, v.time) {
+		if d.reaches(c, v.agent, v.time) {
 			upTo.raise(v.upTo)
 		}
 	}

@@ -38,7 +38,7 @@ func (d *Detector) pass(r *history.Record) {
 func (d *Detector) nextTask(queue history.Agent, m *mark) {
 	last := &d.agents[queue].last
 	next := post{witness: witness{m.clk.agent, m.clk.time}, call: m.call, line: m.line}
-	if !m.clk.reaches(last.agent, last.time) {
+	if !d.reaches(&m.clk, last.agent, last.time) {
 		if !last.rivals {
 			d.rivals(last)
 		}

@@ -53,7 +53,7 @@ func TestMomentsAcrossWaits(t *testing.T) {
 			h.wait(2, 0, tl.GE, 1)
 			h.put(2, all, at(2, 0, all.n))
 		}},
-		{"stores before and after a barrier", 3, 1, false, func(h *account) {
+		{"stores before and after a barrier", 4, 1, false, func(h *account) {
 			for i := range int64(8) {
 				h.store(1, at(1, 8*i, 8))
 			}

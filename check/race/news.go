@@ -23,14 +23,14 @@ func (d *Detector) countNews(c *clock, opt []*event, w []int64) {
 	s := &d.learning
 	width := 0
 	for _, u := range opt {
-		width = max(width, u.clk.width())
+		width = max(width, d.width(&u.clk))
 	}
 	known, news := s.known[:0], s.news[:0]
 	for a := range history.Agent(width) {
-		known, news = append(known, c.at(a)), append(news, 0)
+		known, news = append(known, d.at(c, a)), append(news, 0)
 	}
 	for i, u := range opt {
-		own, t := int(u.clk.agent), u.clk.times()
+		own, t := int(u.clk.agent), d.times(&u.clk)
 		for a := firstLater(known, t); a < len(t); a += 1 + firstLater(known[a+1:], t[a+1:]) {
 			news[a] += w[i]
 		}

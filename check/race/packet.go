@@ -56,7 +56,7 @@ func (d *Detector) packet(e *event) {
 // comes just after the data.
 func (d *Detector) dataOf(e *event) uint32 {
 	if e.joint {
-		return d.mores[e.more].after
+		return e.after()
 	}
 	return e.seq - 1
 }
@@ -113,7 +113,7 @@ func (d *Detector) knowsLines(c *clock, f *event, a mem.Addr, n int64) bool {
 	for more := true; more && at < end; {
 		more = false
 		for _, l := range lines {
-			if l.from <= at && at < l.to && c.reaches(l.agent, l.time) {
+			if l.from <= at && at < l.to && d.reaches(c, l.agent, l.time) {
 				at, more = l.to, true
 			}
 		}

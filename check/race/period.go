@@ -43,6 +43,7 @@ func (d *Detector) doneAt(e *event) uint32 {
 // completeEverything completes all that an agent has begun.
 func (d *Detector) completeEverything(a *agent) {
 	d.completeJoints(a, true)
+	d.completeLoads(a)
 	if a.plain == (list{}) && a.sided == (list{}) && a.updates == (list{}) {
 		return
 	}

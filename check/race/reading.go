@@ -74,7 +74,7 @@ func (d *Detector) reading(r *history.Record) (settled bool) {
 // afterReads judges an update against the reads before it in the account.
 func (d *Detector) afterReads(w *word, u *event) {
 	for _, e := range w.reads {
-		if e.agent != u.agent && !u.clk.reaches(e.agent, e.done) {
+		if e.agent != u.agent && !d.reaches(&u.clk, e.agent, e.done) {
 			d.unordered(e, u, wordRead{w.addr, d.line(e)})
 		}
 	}

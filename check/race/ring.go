@@ -85,7 +85,7 @@ func (d *Detector) send(q *ring, r *history.Record) {
 	if first && m.credited {
 		d.join(&a.clk, &m.credit)
 	}
-	if m.use.time != 0 && !a.clk.reaches(m.use.agent, m.use.time) {
+	if m.use.time != 0 && !d.reaches(&a.clk, m.use.agent, m.use.time) {
 		d.slot(m.use, d.placeOf(r))
 	}
 	if first {
@@ -95,5 +95,5 @@ func (d *Detector) send(q *ring, r *history.Record) {
 	}
 	d.drop(&m.sent)
 	d.drop(&m.credit)
-	*m = message{seq: r.Seq, sent: q.sent.hold(), sender: d.placeOf(r)}
+	*m = message{seq: r.Seq, sent: d.holdClock(q.sent), sender: d.placeOf(r)}
 }

@@ -93,7 +93,7 @@ type seg struct {
 	lo, hi  uint16
 	one     eventID
 	rest    nodeID    // of more than one: the list of the others; 0: none
-	readers readersID // index of rest, if many agents read; without rest see source.go; 0: none
+	readers readersID // index of rest, if many agents read; without rest see source.go and received.go; 0: none
 }
 
 // node is an entry of a list of events. It copies the fields that are used most, so that the event
@@ -380,6 +380,13 @@ func (d *Detector) update(s *seg, base mem.Addr, e *event) {
 			return
 		}
 		f := d.event(s.one)
+		if f.class == received {
+			if d.overReceived(s, e, f) {
+				return
+			}
+			d.update(s, base, e) // now with events of its own
+			return
+		}
 		if s.readers != 0 {
 			f.done = uint32(s.readers)
 		}

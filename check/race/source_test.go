@@ -109,7 +109,7 @@ func TestSharedSources(t *testing.T) {
 			write(h, 1, at(0, 64, 8))
 			write(h, 1, at(0, 8, 8))
 		}},
-		{"a load that the source waits for, and a rank that knows of both", false, 1, func(h *account) {
+		{"a load that the source waits for, and a rank that knows of both", false, 2, func(h *account) {
 			h.load(0, at(0, 0, 16))
 			give(h, 1, 0, at(0, 0, 8))
 			write(h, 1, at(0, 0, 16))

@@ -76,7 +76,7 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 	a.tick()
 	q, known := &d.asked, &d.knew
 	*q = question{
-		clk: known, asked: a.clk.time, cmp: cmp, value: value, typ: w.typ,
+		pool: &d.clockPool, clk: known, asked: a.clk.time, cmp: cmp, value: value, typ: w.typ,
 		base: w.base, updates: w.updates, later: w.later,
 	}
 	d.trust(w, q, r.Seen)
@@ -92,7 +92,7 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 	s := sighting{
 		witness: witness{r.Agent, a.clk.time}, word: r.Word, task: r.Task, turn: w.look(r.Agent), call: r.Call, line: r.Line, when: r.Time,
 		cmp: cmp, value: value, latest: w.latest,
-		taught: y.width() > 0 || len(y.sure) > 0,
+		taught: y.width(&d.clockPool) > 0 || len(y.sure) > 0,
 	}
 	if isWait {
 		a.sees(s)
@@ -137,7 +137,7 @@ func (d *Detector) teach(agent history.Agent, y *knowledge) {
 		if via, upTo := d.via(u); via != 0 {
 			d.cover(via, now, upTo)
 		}
-		if !d.seenBy(u, agent) && !d.surelyDone(&a.clk, u) && (u.seen.time == 0 || a.clk.defers() || !d.knows(&a.clk, u)) {
+		if !d.seenBy(u, agent) && !d.surelyDone(&a.clk, u) && (u.seen.time == 0 || d.defers(&a.clk) || !d.knows(&a.clk, u)) {
 			d.see(u, now)
 		}
 	}
@@ -161,7 +161,7 @@ func (d *Detector) doubt(a *agent, w history.Word, y *knowledge) {
 	x := a.doubts
 	x.word, x.active = w, true
 	if y.one != nil {
-		x.clk = y.one.hold()
+		x.clk = d.holdClock(*y.one)
 		x.learned.one = &x.clk
 	}
 	x.learned.times = append(x.learned.times, y.times...)
@@ -262,7 +262,7 @@ func (d *Detector) keep(w *word, q *question, s *sighting, y *knowledge) {
 	} else {
 		x = &wait{}
 	}
-	x.sighting, x.settled, x.clk = *s, false, q.clk.hold()
+	x.sighting, x.settled, x.clk = *s, false, d.holdClock(*q.clk)
 	updates, later, after := append(x.q.updates[:0], q.updates...), append(x.q.later[:0], q.later...), x.q.after[:0]
 	x.q = *q
 	x.q.clk, x.q.updates, x.q.later, x.q.after = &x.clk, updates, later, after
@@ -334,7 +334,7 @@ func (d *Detector) tidyWaits(w *word) {
 		needed := false
 		for _, n := range w.notifiers {
 			a := &d.agents[n.agent]
-			needed = needed || n.awaited || a.alive && !a.clk.reaches(x.agent, x.time)
+			needed = needed || n.awaited || a.alive && !d.reaches(&a.clk, x.agent, x.time)
 		}
 		if needed && len(w.waits)-i < mostWaits {
 			kept = append(kept, x)
@@ -363,7 +363,7 @@ func (d *Detector) missedBefore(w *word, q *question, s *sighting) {
 // late judges an update that comes after waits in the account.
 func (d *Detector) late(w *word, e *event) {
 	spoils := func(s *sighting) bool {
-		if e.clk.reaches(s.agent, s.time) {
+		if d.reaches(&e.clk, s.agent, s.time) {
 			return false
 		}
 		if e.set {
@@ -378,13 +378,13 @@ func (d *Detector) late(w *word, e *event) {
 		if spoils(s) {
 			d.missed(w, s, e)
 		}
-		if s.upTo > e.before[control] && !e.clk.reaches(s.agent, s.time) {
+		if s.upTo > e.before[control] && !d.reaches(&e.clk, s.agent, s.time) {
 			d.learned(d.facts.overtakes(w.addr))
 		}
 	}
 	known := d.arrive(w, e)
 	for _, x := range w.waits { // first those that cost little
-		if e.clk.reaches(x.agent, x.time) {
+		if d.reaches(&e.clk, x.agent, x.time) {
 			continue
 		}
 		if spoils(&x.sighting) {
@@ -399,12 +399,13 @@ func (d *Detector) late(w *word, e *event) {
 		if known {
 			return
 		}
-		if !x.taught || e.clk.reaches(x.agent, x.time) {
+		if !x.taught || d.reaches(&e.clk, x.agent, x.time) {
 			continue
 		}
 		x.q.after = append(x.q.after, e) // it may explain the value together with later ones
 		e.hold()
-		x.settled = len(x.q.after) == mostAfter || d.learn(&x.q, &d.learning.again) && d.learning.again.weaker(&x.learned, &x.clk)
+		again := &d.learning.again
+		x.settled = len(x.q.after) == mostAfter || d.learn(&x.q, again) && again.weaker(&d.clockPool, &x.learned, &x.clk)
 		if x.settled {
 			for _, u := range x.q.after {
 				d.learned(d.facts.comes(d, w, u))

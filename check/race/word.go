@@ -71,11 +71,11 @@ func (d *Detector) reads(w *word, a history.Agent) {
 		}
 	}
 	w.readers = append(w.readers, reader{agent: a})
-	if !w.folded || w.hostFold > 0 && d.agents[a].clk.reaches(history.Host, w.hostFold) {
+	if !w.folded || w.hostFold > 0 && d.reaches(&d.agents[a].clk, history.Host, w.hostFold) {
 		return
 	}
 	for _, r := range w.readers {
-		if r.mark > 0 && d.agents[a].clk.reaches(r.agent, r.mark) {
+		if r.mark > 0 && d.reaches(&d.agents[a].clk, r.agent, r.mark) {
 			return
 		}
 	}
@@ -225,7 +225,7 @@ func (d *Detector) countNotifier(w *word, e *event) {
 		i = len(w.notifiers)
 		w.notifiers = append(w.notifiers, notifier{agent: e.agent})
 		for _, p := range w.plain { // it might have ended one of those too
-			if p.taught && !e.clk.reaches(p.agent, p.time) {
+			if p.taught && !d.reaches(&e.clk, p.agent, p.time) {
 				d.learned(d.facts.notifies(w.addr, e.agent))
 				break
 			}

@@ -22,6 +22,7 @@ type words struct {
 	whens       [][]unit.Time   // of their waits, in slabs; nil: without a clock
 	freeSettled []uint32
 	numSettled  uint32
+	settlings   settlings
 	single      [][]history.Word // with a single addition since all was at rest, in slabs
 	rests       uint32           // number of rests
 }
@@ -39,11 +40,12 @@ type wordState uint32
 
 // How a word is kept.
 const (
-	untouched  wordState = iota // no state
-	oneUpdate                   // as the event of its only update, an addition or a flag, that was not read
-	settledOne                  // as a settledWord
-	fullOne                     // as a word
-	stateBits  = 2
+	untouched   wordState = iota // no state
+	oneUpdate                    // as the event of its only update, an addition or a flag, that was not read
+	settledOne                   // as a settledWord
+	fullOne                      // as a word
+	oneDelivery                  // as the signal of a delivery, which is its only update
+	stateBits   = 3
 )
 
 func (s wordState) how() wordState { return s & (1<<stateBits - 1) }
@@ -57,26 +59,63 @@ func (t *words) at(a history.Word) *wordState {
 }
 
 // settledWord is a word with at most one agent that updated it and one that waited for it and knows
-// of all updates. It holds no pointer, and fits a line of a cache. Words with numbers that it does
-// not hold stay as they are.
+// of all updates. It holds no pointer. Most of it is the same for many words: that is its settling.
+// Words with numbers that it does not hold stay as they are.
 type settledWord struct {
+	as       settlingID
+	reader   history.Agent
+	notifier history.Agent
+	rests    uint32 // as of words
+	time     uint32 // of the last wait, as is upTo
+	upTo     uint32
+	fold     uint32 // word.hostFold if byHost, else reader.mark: one of them is 0
+}
+
+// settling is what many settled words have in common.
+type settling struct {
 	base, latest int32
-	value        int32 // of the last wait, as are the fields below
+	value        int32 // of the last wait, as are seen, place, task and cmp
 	seen         int32 // sighting.latest
-	reader       history.Agent
 	looks        uint32
-	notifier     history.Agent
 	count        uint32 // 0: no notifier
-	rests        uint32 // as of words
-	time         uint32
-	fold         uint32 // word.hostFold if byHost, else reader.mark: one of them is 0
-	upTo         uint32
 	place        placeID
 	task         int32
 	typ          mem.WordType
 	cmp          tl.Cmp
 	flags        settledFlags
-	_            [5]byte // to a line
+}
+
+// settlingID is the number of a settling.
+type settlingID uint32
+
+// settlings numbers those in use so far.
+type settlings struct {
+	list  []settling
+	index map[settling]settlingID
+	last  settlingID
+}
+
+// mostSettlings bounds the settlings, which are never given back.
+const mostSettlings = 1 << 16
+
+// number returns the number of a settling. It returns false if there are too many.
+func (t *settlings) number(x *settling) (settlingID, bool) {
+	if len(t.list) > 0 && t.list[t.last] == *x {
+		return t.last, true
+	}
+	i, ok := t.index[*x]
+	if !ok {
+		if len(t.list) == mostSettlings {
+			return 0, false
+		}
+		if t.index == nil {
+			t.index = map[settling]settlingID{}
+		}
+		i = settlingID(len(t.list))
+		t.list, t.index[*x] = append(t.list, *x), i
+	}
+	t.last = i
+	return i, true
 }
 
 type settledFlags uint8
@@ -210,8 +249,8 @@ func (d *Detector) wordAt(r *history.Record) *word {
 		return d.unsettle(r, s.number())
 	}
 	w := d.words.newFull(r.Word, r.Type)
-	if s.how() == oneUpdate {
-		e := d.event(eventID(s.number()))
+	if e := d.updateOf(s); e != nil {
+		d.forgetDelivery(s)
 		data := d.dataOf(e)
 		e = d.ownUpdate(e, r.Word)
 		w.updates = append(w.updates, e)
@@ -266,15 +305,21 @@ func (e *event) ends(r *history.Record) bool {
 // look, and returns false if look has more to do.
 func (d *Detector) firstWait(r *history.Record) bool {
 	s := d.words.at(r.Word)
-	if s.how() != oneUpdate {
-		return false
-	}
-	e := d.event(eventID(s.number()))
-	if !e.ends(r) {
+	e := d.updateOf(*s)
+	if e == nil || !e.ends(r) {
 		return false
 	}
 	a := &d.agents[r.Agent]
 	known := d.knowsAt(&a.clk, e, pe(r.Word))
+	v := int32(e.value())
+	as, ok := d.words.settlings.number(&settling{
+		base: v, latest: v, value: int32(r.Value), seen: v, looks: 1, count: 1, typ: r.Type, task: r.Task, cmp: r.Cmp,
+		place: d.spots.number(r.Call, r.Line),
+		flags: settledFolded | settledWaited | flag(!known, settledTaught) | flag(e.set, settledHidden|settledPacket),
+	})
+	if !ok {
+		return false
+	}
 	var put *event
 	if !known {
 		put = d.signalled(e)
@@ -285,7 +330,7 @@ func (d *Detector) firstWait(r *history.Record) bool {
 		y.reset()
 		y.one = &e.clk
 		on := d.linkOf(e, pe(r.Word))
-		upTo := d.proven(e)
+		upTo := e.before
 		if upTo != (seqs{}) && !d.oneByOne(&a.seen, on, e, put, upTo, y) {
 			y.cover(on, upTo)
 		}
@@ -298,23 +343,20 @@ func (d *Detector) firstWait(r *history.Record) bool {
 		d.teach(r.Agent, y)
 		if put != nil {
 			d.freeSignal(put, e)
+			d.receive(r, put)
 		}
+	}
+	if s.how() == oneDelivery {
+		d.delivered(r, *s)
 	}
 	i := d.words.newSettled()
 	x := d.words.settledAt(i)
-	v := int32(e.value())
-	*x = settledWord{
-		base: v, latest: v, reader: r.Agent, looks: 1, fold: a.clk.time, notifier: e.agent, count: 1, rests: d.words.rests,
-		typ: r.Type, value: int32(r.Value), seen: v, time: a.clk.time, task: r.Task, cmp: r.Cmp, place: d.spots.number(r.Call, r.Line),
-		flags: settledFolded | settledWaited | flag(!known, settledTaught),
-	}
+	*x = settledWord{as: as, reader: r.Agent, notifier: e.agent, rests: d.words.rests, time: a.clk.time, fold: a.clk.time}
 	d.words.setWhen(i, r.Time)
 	if a.doubts != nil && !e.set {
 		x.fold = 0 // as in markFold
 	}
-	if e.set {
-		x.flags |= settledHidden | settledPacket
-	} else if e.carries && !known {
+	if !e.set && e.carries && !known {
 		x.upTo = e.seq
 	}
 	a.sees(sighting{
@@ -343,20 +385,26 @@ func (d *Detector) settleWord(w *word) {
 	if !fits(w.base, w.latest, p.value, p.latest) {
 		return
 	}
-	i := d.words.newSettled()
-	x := d.words.settledAt(i)
-	*x = settledWord{
-		base: int32(w.base), latest: int32(w.latest), reader: reader.agent, looks: reader.looks, fold: max(reader.mark, w.hostFold),
-		rests: d.words.rests, typ: w.typ,
+	as := settling{
+		base: int32(w.base), latest: int32(w.latest), value: int32(p.value), seen: int32(p.latest), looks: reader.looks,
+		typ: w.typ, task: p.task, cmp: p.cmp, place: d.spots.number(p.call, p.line),
 		flags: flag(w.hostFold != 0, settledByHost) | flag(w.folded, settledFolded) | flag(w.guessed, settledGuessed) |
 			flag(w.hidden, settledHidden) | flag(len(w.plain) > 0, settledWaited) | flag(p.taught, settledTaught),
-		value: int32(p.value), seen: int32(p.latest), time: p.time, task: p.task, upTo: p.upTo, cmp: p.cmp,
-		place: d.spots.number(p.call, p.line),
+	}
+	notifier := history.Agent(0)
+	if len(w.notifiers) > 0 {
+		notifier, as.count = w.notifiers[0].agent, w.notifiers[0].count
+	}
+	number, ok := d.words.settlings.number(&as)
+	if !ok {
+		return
+	}
+	i := d.words.newSettled()
+	*d.words.settledAt(i) = settledWord{
+		as: number, reader: reader.agent, notifier: notifier, rests: d.words.rests,
+		time: p.time, upTo: p.upTo, fold: max(reader.mark, w.hostFold),
 	}
 	d.words.setWhen(i, p.when)
-	if len(w.notifiers) > 0 {
-		x.notifier, x.count = w.notifiers[0].agent, w.notifiers[0].count
-	}
 	*d.words.at(w.addr) = stateOf(settledOne, i)
 	d.words.drop(w)
 }
@@ -364,30 +412,31 @@ func (d *Detector) settleWord(w *word) {
 // unsettle turns a settled word into a full one.
 func (d *Detector) unsettle(r *history.Record, i uint32) *word {
 	a, x := r.Word, d.words.settledAt(i)
-	w := d.words.newFull(a, x.typ)
-	w.base, w.latest, w.folded = int64(x.base), int64(x.latest), x.flags&settledFolded != 0
-	if x.flags&settledPacket != 0 {
+	as := &d.words.settlings.list[x.as]
+	w := d.words.newFull(a, as.typ)
+	w.base, w.latest, w.folded = int64(as.base), int64(as.latest), as.flags&settledFolded != 0
+	if as.flags&settledPacket != 0 {
 		w.flagGone = true
-		d.void = d.void || !x.succeededBy(r)
+		d.void = d.void || !as.succeededBy(r)
 	}
 	mark := x.fold
-	if x.flags&settledByHost != 0 {
+	if as.flags&settledByHost != 0 {
 		mark, w.hostFold = 0, x.fold
 	}
 	if x.reader != noReader {
-		w.readers = append(w.readers, reader{agent: x.reader, looks: x.looks, mark: mark})
+		w.readers = append(w.readers, reader{agent: x.reader, looks: as.looks, mark: mark})
 	}
-	if x.count > 0 {
-		w.notifiers = append(w.notifiers, notifier{agent: x.notifier, count: x.count})
+	if as.count > 0 {
+		w.notifiers = append(w.notifiers, notifier{agent: x.notifier, count: as.count})
 	}
 	if x.rests == d.words.rests { // else earlier updates do not matter
-		w.guessed, w.hidden = x.flags&settledGuessed != 0, x.flags&settledHidden != 0
-		if x.flags&settledWaited != 0 {
-			p := d.spots.list[x.place]
+		w.guessed, w.hidden = as.flags&settledGuessed != 0, as.flags&settledHidden != 0
+		if as.flags&settledWaited != 0 {
+			p := d.spots.list[as.place]
 			w.plain = append(w.plain, sighting{
-				witness: witness{x.reader, x.time}, word: a, task: x.task, turn: x.looks, call: p.call, line: p.line,
-				when: d.words.whenOf(i), cmp: x.cmp, value: int64(x.value), latest: int64(x.seen),
-				taught: x.flags&settledTaught != 0, upTo: x.upTo,
+				witness: witness{x.reader, x.time}, word: a, task: as.task, turn: as.looks, call: p.call, line: p.line,
+				when: d.words.whenOf(i), cmp: as.cmp, value: int64(as.value), latest: int64(as.seen),
+				taught: as.flags&settledTaught != 0, upTo: x.upTo,
 			})
 		}
 	}
@@ -398,8 +447,8 @@ func (d *Detector) unsettle(r *history.Record, i uint32) *word {
 // updatesOf returns the updates that are kept of a word, and the later ones.
 func (d *Detector) updatesOf(a history.Word) (updates, later []*event) {
 	switch s := *d.words.at(a); s.how() {
-	case oneUpdate:
-		return []*event{d.event(eventID(s.number()))}, nil
+	case oneUpdate, oneDelivery:
+		return []*event{d.updateOf(s)}, nil
 	case fullOne:
 		w := d.words.full[s.number()]
 		return w.updates, w.later
@@ -432,8 +481,9 @@ func (d *Detector) freshPage(key mem.Addr, p *wordPage, a mem.Addr, bytes int64)
 			continue
 		}
 		switch s.how() {
-		case oneUpdate:
-			d.release(d.event(eventID(s.number())))
+		case oneUpdate, oneDelivery:
+			d.release(d.updateOf(s))
+			d.forgetDelivery(s)
 		case settledOne:
 			d.words.freeSettled = append(d.words.freeSettled, s.number())
 		case fullOne:
@@ -507,19 +557,20 @@ func (d *Detector) restWords() {
 // restSingle settles a word with a single addition that the host knows.
 func (d *Detector) restSingle(a history.Word, host *clock) {
 	s := d.words.at(a)
-	if s.how() != oneUpdate {
-		return
-	}
-	if e := d.event(eventID(s.number())); fits(e.value()) && d.knowsAt(host, e, pe(a)) {
+	if e := d.updateOf(*s); e != nil && fits(e.value()) && d.knowsAt(host, e, pe(a)) {
+		as, ok := d.words.settlings.number(&settling{
+			base: int32(e.value()), latest: int32(e.value()), count: 1, typ: e.typ,
+			flags: settledByHost | settledFolded | flag(e.set, settledPacket),
+		})
+		if !ok {
+			return
+		}
 		i := d.words.newSettled()
 		*d.words.settledAt(i) = settledWord{
-			base: int32(e.value()), latest: int32(e.value()), reader: noReader, notifier: e.agent, count: 1,
-			fold: host.time, flags: settledByHost | settledFolded, rests: d.words.rests, typ: e.typ,
-		}
-		if e.set {
-			d.words.settledAt(i).flags |= settledPacket
+			as: as, reader: noReader, notifier: e.agent, fold: host.time, rests: d.words.rests,
 		}
 		d.words.setWhen(i, 0)
+		d.forgetDelivery(*s)
 		*s = stateOf(settledOne, i)
 		d.release(e)
 	}

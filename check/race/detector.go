@@ -62,7 +62,7 @@ type Detector struct {
 	joining
 	packets
 	deliveryPool
-	tidyingReceipts
+	receiptPool
 }
 
 // learned notes whether a record gave new facts, which a repeated run must know from its start.
@@ -134,9 +134,9 @@ func newDetector(o Options, f *facts) *Detector {
 		shadow: shadow{pages: newTable(func(p *pages) { p[0][0].one = 0 })},
 		words:  words{pages: newTable(func(p *wordPage) { p[0] = untouched })},
 		spots:  placeNames{index: map[placeName]placeID{}}, rings: map[uint32]*ring{}, marks: map[uint32]mark{},
-		clockPool:       clockPool{lists: make([][]uint32, 1), deferring: deferring{chainLimit: firstChainLimit}},
-		tidyingReceipts: tidyingReceipts{limit: leastReceipts, least: leastReceipts},
-		guarding:        guarding{compared: map[[2]history.Agent]bool{}},
+		clockPool:   clockPool{lists: make([][]uint32, 1), deferring: deferring{chainLimit: firstChainLimit}},
+		receiptPool: receiptPool{limit: leastReceipts, least: leastReceipts},
+		guarding:    guarding{compared: map[[2]history.Agent]bool{}},
 	}
 	d.log = history.New(d.judge)
 	d.log.Brief = !f.whole
@@ -193,11 +193,13 @@ func (d *Detector) publish(r *history.Record) clock {
 	if r.Kind == history.Notify || r.Kind == history.RMW {
 		to = r.Peer
 	}
-	if a.releases == nil {
-		a.releases = new([8]release)
+	if d.hinting() {
+		if a.releases == nil {
+			a.releases = new([8]release)
+		}
+		a.releases[a.released%len(a.releases)] = release{a.clk.time, to, r.Call, r.Line}
+		a.released++
 	}
-	a.releases[a.released%len(a.releases)] = release{a.clk.time, to, r.Call, r.Line}
-	a.released++
 	a.tick()
 	return c
 }

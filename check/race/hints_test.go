@@ -1,9 +1,11 @@
 package race_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"kernbench/check/race"
 	"kernbench/mem"
 	"kernbench/tl"
 )
@@ -75,5 +77,25 @@ func TestHints(t *testing.T) {
 				t.Errorf("no %q:\n%v", c.want, rep)
 			}
 		})
+	}
+}
+
+// The hints of many agents are those of a few.
+func TestHintsOfManyAgents(t *testing.T) {
+	program := func(h *account) {
+		h.putTensor(0, at(1, 0, 8))
+		h.notify(0, wordOf(2, 0), 1)
+		h.wait(2, 0, tl.GE, 1)
+		h.putTensor(2, at(1, 0, 8))
+		h.notify(3, wordOf(1, 0), 1)
+		h.notify(4, wordOf(1, 0), 1)
+		h.putTensor(3, at(1, 64, 8))
+		h.wait(1, 0, tl.GE, 1)
+		h.putTensor(1, at(1, 64, 8))
+	}
+	report, passes := judgedAs(t, 40, mem.PutSignal, program, func(*race.Detector) {})
+	plain, _ := judgedAs(t, 40, mem.PutSignal, program, (*race.Detector).Plain)
+	if !slices.Equal(reported(report), reported(plain)) || report.Total != 2 || passes != 2 {
+		t.Errorf("in %d passes\n%q\nplain\n%q", passes, reported(report), reported(plain))
 	}
 }

@@ -65,10 +65,10 @@ type jointly struct {
 
 // joining is the state of a Detector for joint events.
 type joining struct {
-	joints       int  // number of joint events
-	freedSignals bool // see signals.go
-	inexact      bool // there may be a hazard that is not counted
-	jointAll     bool // few accesses of few agents have joint events too, for tests
+	joints   int  // number of joint events
+	inexact  bool // there may be a hazard that is not counted
+	hintless bool // see hints.go
+	jointAll bool // few accesses of few agents have joint events too, for tests
 }
 
 // sharing reports whether accesses of an agent may have joint events.
@@ -335,7 +335,7 @@ func (d *Detector) twice(e *event) {
 // hidesHazards reports whether there may be hazards, of which a pass without joint events and with
 // all signals knows more.
 func (d *Detector) hidesHazards() bool {
-	return (d.joints > 0 || d.freedSignals) && (d.inexact || d.hazards.total > 0)
+	return (d.joints > 0 || d.hintless) && (d.inexact || d.hazards.total > 0)
 }
 
 // putJointly handles a put whose accesses have joint events. It returns false if there are none.

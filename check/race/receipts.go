@@ -1,69 +1,85 @@
 package race
 
-// This file drops the receipts that no stretch has any more: see received.go. A kernel that goes
-// round for long makes some in each round.
+// This file holds the receipts: see received.go. It drops those that no stretch has any more. A
+// kernel that goes round for long makes some in each round.
 // Invariant: the receipts that are left keep their contents, and stretches their receipts.
 
-// leastReceipts is the number of receipts of all agents from which on unused ones are looked for.
-const leastReceipts = 1 << 21
-
-// tidyingReceipts is the state of a Detector for this.
-type tidyingReceipts struct {
-	made  int // receipts since the last time, and those that were left then
-	limit int // of made
-	least int // leastReceipts, but in tests
+// receiptPool holds the receipts.
+type receiptPool struct {
+	receipts [][]receipt // in slabs
+	made     uint32      // those in use so far
+	limit    uint32      // of made, beyond which unused ones are looked for
+	least    uint32      // of limit
 }
 
-// tidyReceipts drops unused receipts if they may be many.
+// leastReceipts is the least limit.
+const leastReceipts = 1 << 21
+
+// Receipts lie in slabs of receiptSlab receipts.
+const (
+	receiptBits = 10
+	receiptSlab = 1 << receiptBits
+)
+
+func (p *receiptPool) receiptAt(i uint32) *receipt {
+	return &p.receipts[i>>receiptBits][i&(receiptSlab-1)]
+}
+
+// newReceipt returns the number of a new receipt.
+func (p *receiptPool) newReceipt(time uint32) uint32 {
+	i := p.made
+	if int(i>>receiptBits) == len(p.receipts) {
+		p.receipts = append(p.receipts, make([]receipt, receiptSlab))
+	}
+	p.made++
+	*p.receiptAt(i) = receipt{time: time}
+	return i
+}
+
+// tidyReceipts drops unused receipts.
 func (d *Detector) tidyReceipts() {
-	numbers := make([][]uint32, len(d.agents)) // by agent and old number: 1 + the new one
+	numbers := make([]uint32, d.made) // by old number: 1 + the new one
 	for i := range d.agents {
 		a := &d.agents[i]
-		numbers[i] = make([]uint32, len(a.receipts))
 		d.dropOwn(a)
 		a.latest = lastRead{}
-		a.eachReceipt(func(at *uint32) { numbers[i][*at] = 1 })
+		a.eachReceipt(func(at *uint32) { numbers[*at] = 1 })
 	}
-	d.eachReceived(func(s *seg, e *event) { numbers[e.agent][s.readers>>ofReceipt] = 1 })
-	d.made = 0
-	for i := range d.agents {
-		a := &d.agents[i]
-		kept := a.receipts[:0]
-		for old, used := range numbers[i] {
-			if used != 0 {
-				kept = append(kept, a.receipts[old])
-				numbers[i][old] = uint32(len(kept))
-			}
+	d.eachReceived(func(s *seg) { numbers[s.receipt()] = 1 })
+	kept := uint32(0)
+	for old, used := range numbers {
+		if used != 0 {
+			*d.receiptAt(kept) = *d.receiptAt(uint32(old))
+			kept++
+			numbers[old] = kept
 		}
-		a.receipts = kept
-		d.made += len(kept)
-		a.eachReceipt(func(at *uint32) { *at = numbers[i][*at] - 1 })
 	}
-	d.eachReceived(func(s *seg, e *event) {
-		s.renumber(numbers[e.agent][s.readers>>ofReceipt] - 1)
-	})
-	d.limit = max(d.least, 2*d.made)
+	for i := range d.agents {
+		d.agents[i].eachReceipt(func(at *uint32) { *at = numbers[*at] - 1 })
+	}
+	d.eachReceived(func(s *seg) { s.renumber(numbers[s.receipt()] - 1) })
+	d.made, d.limit = kept, max(d.least, 2*kept)
 }
 
 // eachReceipt calls f with the numbers of the receipts that an agent itself needs.
-func (a *agent) eachReceipt(f func(at *uint32)) {
-	if a.moment != 0 {
-		f(&a.present)
+func (r *receiving) eachReceipt(f func(at *uint32)) {
+	if r.moment != 0 {
+		f(&r.present)
 	}
-	for i := a.loaded; i < len(a.loading); i++ {
-		f(&a.loading[i].at)
+	for i := r.loaded; i < len(r.loading); i++ {
+		f(&r.loading[i].at)
 	}
-	for i := range a.late {
-		f(&a.late[i].at)
+	for i := range r.late {
+		f(&r.late[i].at)
 	}
 }
 
-// eachReceived calls f with each stretch that has a receipt, and its event.
-func (d *Detector) eachReceived(f func(s *seg, e *event)) {
+// eachReceived calls f with each stretch that has a receipt.
+func (d *Detector) eachReceived(f func(s *seg)) {
 	each := func(segs []seg) {
 		for i := range segs {
-			if e := d.event(segs[i].one); e.class == received {
-				f(&segs[i], e)
+			if d.event(segs[i].one).class == received {
+				f(&segs[i])
 			}
 		}
 	}

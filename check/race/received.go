@@ -9,7 +9,7 @@ import (
 
 // This file keeps stretches without events of their own. An agent has waited for the put that wrote
 // such a stretch, or has loaded the stretch, or both. There may be as many as messages. Those of an
-// agent share one event. Each has the number of a receipt, which has the times of the agent.
+// agent share one event. Each has the number of a receipt, which has the times of its agent.
 // Invariant: an agent that knows the moment of a receipt knows that the put is complete. An agent
 // that knows its time done knows that the load is complete. Others may know this by other means.
 // Then there is a hazard, and another pass decides, which has all events: see joint.go.
@@ -33,7 +33,6 @@ type loading struct {
 // receiving is the state of an agent for such stretches.
 type receiving struct {
 	received *event // nil: there are none since it began
-	receipts []receipt
 	present  uint32 // number of the last receipt of puts
 	moment   uint32 // its moment
 	latest   lastRead
@@ -60,7 +59,7 @@ type lateLoad struct {
 	at uint32 // number of its receipt
 }
 
-// The readers of such a stretch are the number of a receipt of its agent, and what was done.
+// The readers of such a stretch are the number of a receipt, and what was done.
 const (
 	ofPut     readersID = 1 << 0 // the put is known to be complete
 	ofLoad    readersID = 1 << 1 // the agent has loaded the bytes
@@ -70,7 +69,7 @@ const (
 // putReceipt returns the number of the receipt for puts that an agent knows from now on.
 func (d *Detector) putReceipt(a *agent) uint32 {
 	if now := a.now(); a.moment != now {
-		a.present, a.moment = d.newReceipt(a, now), now
+		a.present, a.moment = d.newReceipt(now), now
 	}
 	return a.present
 }
@@ -85,26 +84,23 @@ func (d *Detector) readReceipt(a *agent, s *seg, op uint64) uint32 {
 	if a.latest != x {
 		time := x.moment
 		if x.of != 0 {
-			time = a.receipts[x.of>>ofReceipt].time
+			time = d.receiptAt(s.receipt()).time
 		}
-		x.at = d.newReceipt(a, time)
+		x.at = d.newReceipt(time)
 		a.latest = x
 	}
 	return a.latest.at
 }
 
+// reset drops all.
+func (r *receiving) reset() { *r = receiving{loading: r.loading[:0]} }
+
+// receipt returns the number of the receipt of a stretch.
+func (s *seg) receipt() uint32 { return uint32(s.readers >> ofReceipt) }
+
 // renumber gives a stretch another number of a receipt.
 func (s *seg) renumber(receipt uint32) {
 	s.readers = readersID(receipt)<<ofReceipt | s.readers&(ofPut|ofLoad)
-}
-
-// reset drops all.
-func (r *receiving) reset() { *r = receiving{receipts: r.receipts[:0], loading: r.loading[:0]} }
-
-func (d *Detector) newReceipt(a *agent, time uint32) uint32 {
-	d.made++
-	a.receipts = append(a.receipts, receipt{time: time})
-	return uint32(len(a.receipts) - 1)
 }
 
 // receivedOf returns the shared event of an agent.
@@ -323,7 +319,7 @@ func (d *Detector) completeLoad(a *agent, op uint64) {
 
 // loadDone notes that the load of a receipt is complete.
 func (d *Detector) loadDone(a *agent, at uint32) {
-	a.receipts[at].done = a.now()
+	d.receiptAt(at).done = a.now()
 	if len(a.late) == 0 {
 		return
 	}
@@ -354,11 +350,11 @@ func (d *Detector) overReceived(s *seg, e, f *event) bool {
 	case e.class == stamped && own:
 		at := d.readReceipt(of, s, 0)
 		s.readers = readersID(at)<<ofReceipt | ofPut | ofLoad
-		of.receipts[at].done = of.now()
+		d.receiptAt(at).done = of.now()
 		return true
 	case e.write && d.replacesReceived(s, e, of):
 		if !d.shared && !own && e.agent != history.Host {
-			at := of.receipts[s.readers>>ofReceipt]
+			at := d.receiptAt(s.receipt())
 			d.shared = !d.reaches(&d.agents[history.Host].clk, f.agent, max(at.time, at.done))
 		}
 	default:
@@ -376,7 +372,7 @@ func (d *Detector) replacesReceived(s *seg, e *event, of *agent) bool {
 	if e.atomic {
 		return false
 	}
-	at, by, c := of.receipts[s.readers>>ofReceipt], of.clk.agent, &d.agents[e.agent].clk
+	at, by, c := d.receiptAt(s.receipt()), of.clk.agent, &d.agents[e.agent].clk
 	read := s.readers&ofLoad == 0 || e.agent == by && (e.plain() || e.local) || at.done != 0 && d.reaches(c, by, at.done)
 	return read && (s.readers&ofPut == 0 || d.reaches(c, by, at.time))
 }
@@ -384,8 +380,8 @@ func (d *Detector) replacesReceived(s *seg, e *event, of *agent) bool {
 // expand gives a stretch events of its own in place of the shared event f of an agent. Stretches of
 // one receipt share them.
 func (d *Detector) expand(s *seg, f *event, of *agent) {
-	what, number := s.readers, uint32(s.readers>>ofReceipt)
-	at, own := of.receipts[number], &of.own
+	what, number := s.readers, s.receipt()
+	at, own := d.receiptAt(number), &of.own
 	if own.at != number || own.put == nil && own.load == nil {
 		d.dropOwn(of)
 		own.at = number

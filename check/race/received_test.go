@@ -257,6 +257,9 @@ func TestReceived(t *testing.T) {
 			}
 			h.add(1, "load", history.Record{Kind: history.Load, Op: op, Range: slot(2, 8).rng()})
 			h.use(1, op)
+			for i := range int64(40) {
+				h.load(2, at(2, 64*i, 8))
+			}
 			tell(h, 1, 3)
 			h.putTensor(3, slot(1, 16))
 		}},

@@ -25,7 +25,6 @@ func (d *Detector) signalled(e *event) *event {
 
 // freeSignal lets a put do without its signal.
 func (d *Detector) freeSignal(put, signal *event) {
-	d.freedSignals = true
 	put.carrier = 0
 	d.release(signal)
 }

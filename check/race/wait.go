@@ -95,7 +95,7 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 		taught: y.width(&d.clockPool) > 0 || len(y.sure) > 0,
 	}
 	if isWait {
-		a.sees(s)
+		d.sees(a, s)
 		d.missedBefore(w, q, &s)
 		d.keep(w, q, &s, y)
 	}
@@ -114,7 +114,10 @@ func (d *Detector) look(r *history.Record, cmp tl.Cmp, value int64, isWait bool)
 }
 
 // sees remembers one of the last waits of an agent.
-func (a *agent) sees(s sighting) {
+func (d *Detector) sees(a *agent, s sighting) {
+	if !d.hinting() {
+		return
+	}
 	if a.waited == nil {
 		a.waited = new([4]sighting)
 	}

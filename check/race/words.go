@@ -359,10 +359,12 @@ func (d *Detector) firstWait(r *history.Record) bool {
 	if !e.set && e.carries && !known {
 		x.upTo = e.seq
 	}
-	a.sees(sighting{
-		witness: witness{r.Agent, a.clk.time}, word: r.Word, task: r.Task, turn: 1, call: r.Call, line: r.Line, when: r.Time,
-		cmp: r.Cmp, value: r.Value, latest: e.value(), taught: !known,
-	})
+	if d.hinting() {
+		d.sees(a, sighting{
+			witness: witness{r.Agent, a.clk.time}, word: r.Word, task: r.Task, turn: 1, call: r.Call, line: r.Line, when: r.Time,
+			cmp: r.Cmp, value: r.Value, latest: e.value(), taught: !known,
+		})
+	}
 	*s = stateOf(settledOne, i)
 	d.release(e)
 	return true

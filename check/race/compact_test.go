@@ -215,3 +215,24 @@ func TestManyReaders(tt *testing.T) {
 		}
 	})
 }
+
+// Words with many different numbers stay in full, and are judged as others are.
+func TestManySettlings(t *testing.T) {
+	const values = 1<<16 + 100
+	usual, plain, _ := both(race.Options{Order: mem.PutSignal}, func(d *race.Detector) bool {
+		h := newAccount(t, d, 2)
+		h.line = "kernel.go:1"
+		for i := range values {
+			h.notify(0, wordOf(1, i), int64(i+1))
+			h.wait(1, i, tl.GE, int64(i+1))
+		}
+		if n := d.Settlings(); n > 1<<16 {
+			t.Errorf("%d settlings", n)
+		}
+		h.end()
+		return true
+	})
+	if !slices.Equal(usual, plain) {
+		t.Errorf("%q, with words in full %q", usual, plain)
+	}
+}

@@ -1,5 +1,7 @@
 package race
 
+import "slices"
+
 // This file holds the receipts: see received.go. It drops those that no stretch has any more. A
 // kernel that goes round for long makes some in each round.
 // Invariant: the receipts that are left keep their contents, and stretches their receipts.
@@ -46,6 +48,9 @@ func (d *Detector) tidyReceipts() {
 		a.eachReceipt(func(at *uint32) { numbers[*at] = 1 })
 	}
 	d.eachReceived(func(s *seg) { numbers[s.receipt()] = 1 })
+	for i := range d.agents {
+		d.agents[i].dropUnused(numbers)
+	}
 	kept := uint32(0)
 	for old, used := range numbers {
 		if used != 0 {
@@ -55,19 +60,29 @@ func (d *Detector) tidyReceipts() {
 		}
 	}
 	for i := range d.agents {
-		d.agents[i].eachReceipt(func(at *uint32) { *at = numbers[*at] - 1 })
+		a := &d.agents[i]
+		renumber := func(at *uint32) { *at = numbers[*at] - 1 }
+		a.eachReceipt(renumber)
+		for k := range a.loading {
+			renumber(&a.loading[k].at)
+		}
 	}
 	d.eachReceived(func(s *seg) { s.renumber(numbers[s.receipt()] - 1) })
 	d.made, d.limit = kept, max(d.least, 2*kept)
+}
+
+// dropUnused drops the loads that are complete, and those whose receipts have number 0. No stretch
+// is left of what these have read.
+func (r *receiving) dropUnused(numbers []uint32) {
+	open := append(r.loading[:0], r.loading[r.loaded:]...)
+	r.loading = slices.DeleteFunc(open, func(l loading) bool { return numbers[l.at] == 0 })
+	r.loaded = 0
 }
 
 // eachReceipt calls f with the numbers of the receipts that an agent itself needs.
 func (r *receiving) eachReceipt(f func(at *uint32)) {
 	if r.moment != 0 {
 		f(&r.present)
-	}
-	for i := r.loaded; i < len(r.loading); i++ {
-		f(&r.loading[i].at)
 	}
 	for i := range r.late {
 		f(&r.late[i].at)

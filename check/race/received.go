@@ -1,6 +1,7 @@
 package race
 
 import (
+	"cmp"
 	"slices"
 
 	"kernbench/mem"
@@ -289,18 +290,34 @@ func (d *Detector) loads(s *seg, a *agent, r *history.Record) {
 	}
 }
 
+// find returns the first entry of a load that is not complete, after loaded ones.
+func (r *receiving) find(op uint64) (i int, found bool) {
+	return slices.BinarySearchFunc(r.loading[r.loaded:], op, func(l loading, op uint64) int { return cmp.Compare(l.op, op) })
+}
+
+// isLoading reports whether an operation has a load that is not complete.
+func (r *receiving) isLoading(op uint64) bool {
+	_, found := r.find(op)
+	return found
+}
+
+// opOf returns the operation of a load that is not complete, by its receipt.
+func (r *receiving) opOf(at uint32) uint64 {
+	for _, l := range r.loading[r.loaded:] {
+		if l.at == at {
+			return l.op
+		}
+	}
+	return 0
+}
+
 // completeLoad completes a load of an agent.
 func (d *Detector) completeLoad(a *agent, op uint64) {
-	open := a.loading[a.loaded:]
-	i, found := slices.BinarySearchFunc(open, op, func(l loading, op uint64) int {
-		if l.op < op {
-			return -1
-		}
-		return int(min(l.op-op, 1))
-	})
+	i, found := a.find(op)
 	if !found {
 		return
 	}
+	open := a.loading[a.loaded:]
 	j := i
 	for ; j < len(open) && open[j].op == op; j++ {
 		d.loadDone(a, open[j].at)
@@ -367,13 +384,16 @@ func (d *Detector) overReceived(s *seg, e, f *event) bool {
 	return true
 }
 
-// replacesReceived reports whether a write comes after all that a stretch of an agent is of.
+// replacesReceived reports whether a write comes after all that a stretch of an agent is of. Its
+// own stores and the data that it gets come after its loads, except pieces of one operation. Locks
+// are known in passes that have all events, so sections do not matter here.
 func (d *Detector) replacesReceived(s *seg, e *event, of *agent) bool {
 	if e.atomic {
 		return false
 	}
 	at, by, c := d.receiptAt(s.receipt()), of.clk.agent, &d.agents[e.agent].clk
-	read := s.readers&ofLoad == 0 || e.agent == by && (e.plain() || e.local) || at.done != 0 && d.reaches(c, by, at.done)
+	own := e.agent == by && (e.plain() || e.local) && (at.done != 0 || !of.isLoading(e.op))
+	read := own || s.readers&ofLoad == 0 || at.done != 0 && d.reaches(c, by, at.done)
 	return read && (s.readers&ofPut == 0 || d.reaches(c, by, at.time))
 }
 
@@ -398,6 +418,7 @@ func (d *Detector) expand(s *seg, f *event, of *agent) {
 		if own.load == nil {
 			own.load = d.ownReceived(f, history.Load, at.done)
 			if at.done == 0 {
+				own.load.op = of.opOf(number)
 				own.load.hold()
 				of.late = append(of.late, lateLoad{own.load, number})
 			}

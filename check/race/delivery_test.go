@@ -86,6 +86,28 @@ func TestDeliveries(t *testing.T) {
 			h.wait(9, 1, tl.GE, 1)
 			h.read(9, slot(1))
 		}},
+		{"two signals of one word, after a row of notifications", false, 1, func(h *account) {
+			for r := 2; r < 10; r++ {
+				h.notify(0, wordOf(r, 5), 1)
+			}
+			h.fence(0)
+			for i := range int64(2) {
+				h.putSignal(0, at(1, 64*i, 8), at(0, 512+64*i, 8), wordOf(1, 0), 1)
+			}
+			h.wait(1, 0, tl.GE, 2)
+			h.read(1, at(1, 0, 8))
+			h.read(1, at(1, 64, 8))
+		}},
+		{"two signals of one word, after another signal", false, 1, func(h *account) {
+			h.putSignal(0, at(3, 0, 8), at(0, 1024, 8), wordOf(3, 0), 1)
+			h.fence(0)
+			for i := range int64(2) {
+				h.putSignal(0, at(1, 64*i, 8), at(0, 512+64*i, 8), wordOf(1, 0), 1)
+			}
+			h.wait(1, 0, tl.GE, 2)
+			h.read(1, at(1, 0, 8))
+			h.read(1, at(1, 64, 8))
+		}},
 		{"the source, of which the row has read more since", false, 2, func(h *account) {
 			row(h)
 			h.wait(9, 1, tl.GE, 1)

@@ -229,7 +229,9 @@ func (d *Detector) record(r *history.Record) {
 	}
 	switch r.Kind {
 	case history.Notify:
-		a.row++
+		if a.row++; r.Carry {
+			a.signals++
+		}
 	case history.Put, history.Store, history.Complete:
 	case history.Load:
 		if a.row > 0 && !d.untouched(r) {

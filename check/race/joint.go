@@ -57,7 +57,8 @@ type jointly struct {
 
 	notified bool   // it has notified others at its current moment
 	row      int    // notifications since its last operation of another kind
-	longRow  bool   // the row before had more than a few
+	signals  int    // those of them that go with puts
+	longRow  bool   // the row before had more than a few signals
 	jointPut uint64 // its last put with a joint event, which a signal may belong to
 	lastPut  *event // its joint event
 	lastTo   history.Range

@@ -13,7 +13,7 @@ import (
 // mayShare reports whether an agent's notification may have a joint event. It must be the first
 // change of its word, an addition or the flag of a packet, and not the only one in its row.
 func (d *Detector) mayShare(a *agent, r *history.Record) bool {
-	if !d.sharing(a) || a.row <= fewAccesses && !d.jointAll && !a.longRow || d.isStream(a) {
+	if !d.sharing(a) || a.row <= fewAccesses && !d.jointAll && !(a.longRow && r.Carry) || d.isStream(a) {
 		return false
 	}
 	if r.Update == tl.SignalSet && (r.Lines == tl.NoLine || d.facts.flags) {
@@ -23,12 +23,13 @@ func (d *Detector) mayShare(a *agent, r *history.Record) bool {
 		*d.words.at(r.Word) == untouched && !d.facts.of(r.Word)
 }
 
-// endRow ends a row of notifications, and its moment. Rows are often as long as the one before.
+// endRow ends a row of notifications, and its moment. Rows of signals are often as long as the one
+// before.
 func (a *agent) endRow() {
-	if a.row > 0 {
-		a.longRow = a.row > fewAccesses
-		a.row = 0
+	if a.signals > 0 {
+		a.longRow = a.signals > fewAccesses
 	}
+	a.row, a.signals = 0, 0
 	if a.notified {
 		a.tick()
 	}

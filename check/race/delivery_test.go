@@ -21,6 +21,14 @@ func TestDeliveries(t *testing.T) {
 		}
 	}
 	slot := func(i int) span { return at(9, 64*int64(i), 8) }
+	twoOfOneWord := func(h *account) {
+		for i := range int64(2) {
+			h.putSignal(0, at(1, 64*i, 8), at(0, 512+64*i, 8), wordOf(1, 0), 1)
+		}
+		h.wait(1, 0, tl.GE, 2)
+		h.read(1, at(1, 0, 8))
+		h.read(1, at(1, 64, 8))
+	}
 	for _, c := range []struct {
 		name      string
 		hazardous bool
@@ -91,22 +99,12 @@ func TestDeliveries(t *testing.T) {
 				h.notify(0, wordOf(r, 5), 1)
 			}
 			h.fence(0)
-			for i := range int64(2) {
-				h.putSignal(0, at(1, 64*i, 8), at(0, 512+64*i, 8), wordOf(1, 0), 1)
-			}
-			h.wait(1, 0, tl.GE, 2)
-			h.read(1, at(1, 0, 8))
-			h.read(1, at(1, 64, 8))
+			twoOfOneWord(h)
 		}},
 		{"two signals of one word, after another signal", false, 1, func(h *account) {
 			h.putSignal(0, at(3, 0, 8), at(0, 1024, 8), wordOf(3, 0), 1)
 			h.fence(0)
-			for i := range int64(2) {
-				h.putSignal(0, at(1, 64*i, 8), at(0, 512+64*i, 8), wordOf(1, 0), 1)
-			}
-			h.wait(1, 0, tl.GE, 2)
-			h.read(1, at(1, 0, 8))
-			h.read(1, at(1, 64, 8))
+			twoOfOneWord(h)
 		}},
 		{"the source, of which the row has read more since", false, 2, func(h *account) {
 			row(h)

@@ -485,6 +485,19 @@ func TestOneHazardOfAnyProgram(tt *testing.T) {
 	}
 }
 
+// A matrix that a rank has loaded as a whole can have a sheet when tiles of it are read.
+func TestSheetOfLoaded(t *testing.T) {
+	most := 0
+	judgedAs(t, 40, mem.PutSignal, func(h *account) {
+		h.read(1, at(1, 1<<20, 1<<16))
+		h.read(1, span{rank: 1, lo: 1 << 20, n: 64, rows: 64, pitch: 1 << 10})
+		most = max(most, h.d.Sheets())
+	}, func(*race.Detector) {})
+	if most != 1 {
+		t.Errorf("%d sheets, want 1", most)
+	}
+}
+
 // The pieces of one operation do not wait for each other.
 func TestPiecesOfReceived(t *testing.T) {
 	x := at(2, 4096, 8)

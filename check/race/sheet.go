@@ -109,7 +109,11 @@ func (d *Detector) newSheet(r *history.Range) *sheet {
 		}
 		var now eventID
 		if p.holds(lo, hi) {
-			g := p.segs[firstAfter(p.segs, lo)]
+			at := &p.segs[firstAfter(p.segs, lo)]
+			if f := d.event(at.one); f.class == received {
+				d.expand(at, f, &d.agents[f.agent])
+			}
+			g := *at
 			if g.lo > lo || g.hi < hi || g.rest != 0 || g.readers != 0 {
 				return nil
 			}
